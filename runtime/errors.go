@@ -1,0 +1,168 @@
+package idem
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The reasons for which [Contract.Do] gives no result, and an effect no answer.
+// Branch on them with errors.Is; the details are in [Error].
+var (
+	// ErrRunning: another delivery of the same work is being handled right now.
+	ErrRunning = errors.New("the same work is running")
+	// ErrDone: the work is done, and the contract answers duplicates with an error.
+	ErrDone = errors.New("the work is done already")
+	// ErrRetryLater: the attempt failed, or an earlier one did and the next is
+	// not due yet. Error.RetryAt says when it is.
+	ErrRetryLater = errors.New("the work failed and is to be tried again later")
+	// ErrDead: the work was given up, for a permanent error or after its last attempt.
+	ErrDead = errors.New("the work is dead")
+	// ErrOutcomeUnknown: nobody knows whether an effect happened, and the contract
+	// says that a person decides.
+	ErrOutcomeUnknown = errors.New("an effect's outcome is unknown")
+	// ErrAwaitingApproval: the work waits for a person's approval.
+	ErrAwaitingApproval = errors.New("the work awaits approval")
+	// ErrPayloadMismatch: the same work was seen before with another payload.
+	ErrPayloadMismatch = errors.New("the same work came with another payload")
+	// ErrEffectDiverged: this attempt asks for other effects than an earlier one did.
+	ErrEffectDiverged = errors.New("the effects differ from an earlier attempt's")
+	// ErrEffectRefused: the target of the effect said no for good, now or in an
+	// earlier attempt.
+	ErrEffectRefused = errors.New("the effect was refused")
+	// ErrEffectFailed: the effect gave an error and may be asked for again.
+	ErrEffectFailed = errors.New("the effect failed")
+	// ErrGivenUp: nobody knows whether the effect happened, and the contract says
+	// to go on without knowing.
+	ErrGivenUp = errors.New("the effect was given up")
+	// ErrLeaseLost: another attempt may own the work by now.
+	ErrLeaseLost = errors.New("the lease is lost")
+	// ErrResultDropped: the work is done, and its result was too large or could
+	// not be encoded, so there is none to return.
+	ErrResultDropped = errors.New("the result was not kept")
+	// ErrIdentity: the input has no identity, such as an empty key.
+	ErrIdentity = errors.New("no identity can be derived")
+	// ErrInTransaction: an effect was asked for inside a transaction effect.
+	ErrInTransaction = errors.New("an effect inside a transaction effect")
+	// ErrRunOver: an effect was asked for after its handler had returned.
+	ErrRunOver = errors.New("the handler has returned")
+	// ErrLedger: the ledger could not be reached, read or written.
+	ErrLedger = errors.New("the ledger is not available")
+	// ErrSchema: the ledger's tables are missing, or of another version.
+	ErrSchema = errors.New("the ledger's schema does not fit")
+	// ErrClosed: the ledger was closed.
+	ErrClosed = errors.New("the ledger is closed")
+	// ErrContract: a Spec or an Effect lacks something that it cannot be without.
+	ErrContract = errors.New("the contract is not valid")
+)
+
+// Error is the one type of error that [Contract.Do] and the effects return.
+// It matches its Reason and its Cause with errors.Is and errors.As.
+type Error struct {
+	// Reason is one of this package's Err values, never nil.
+	Reason error
+	// Kind and ID name the work. ID is zero if none could be derived.
+	Kind string
+	ID   WorkID
+	// Effect is the effect's name, or empty if the error is not about one.
+	Effect string
+	// State is the work's state as last known, or empty.
+	State State
+	// Attempt counts the work's attempts from 1; zero if there was none.
+	Attempt int
+	// RetryAt is when the next attempt is due, by the ledger's clock. Zero unless
+	// State is Failed.
+	RetryAt time.Time
+	// ExternalRef is what the other system calls the result, where it is known.
+	ExternalRef string
+	// Class is what the error means for a repeat, for errors of effects.
+	Class Class
+	// Cause is what led to the error: the handler's or the effect function's own
+	// error, or the database's. It may be nil.
+	Cause error
+
+	// worker says that a worker of the ledger will run the work again, so that no
+	// redelivery is needed.
+	worker bool
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Kind != "" {
+		b.WriteString(e.Kind)
+		if !e.ID.IsZero() {
+			b.WriteByte(' ')
+			b.WriteString(e.ID.String()[:12])
+		}
+		b.WriteString(": ")
+	}
+	if e.Effect != "" {
+		b.WriteString(e.Effect)
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Reason.Error())
+	if !e.RetryAt.IsZero() {
+		fmt.Fprintf(&b, " (attempt %d, next at %s)", e.Attempt, e.RetryAt.UTC().Format(time.RFC3339))
+	}
+	if e.Cause != nil {
+		b.WriteString(": ")
+		b.WriteString(e.Cause.Error())
+	}
+	return b.String()
+}
+
+// Unwrap makes errors.Is and errors.As see the reason and the cause.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Reason}
+	}
+	return []error{e.Reason, e.Cause}
+}
+
+// ShouldAck answers a consumer's one question: may this message be acknowledged?
+//
+// Yes if there was no error, if the ledger has the work's outcome (done, dead),
+// or if a worker will run it again from the ledger. No if the work waits for a
+// redelivery, if it waits for a person and only a redelivery would run it
+// afterwards, if the payload is not the one that is recorded, if no identity
+// could be derived, and if the ledger could not be reached: acknowledging then
+// would lose the work.
+//
+// Of joined errors, all must allow it.
+func ShouldAck(err error) bool {
+	if err == nil {
+		return true
+	}
+	var e *Error
+	switch x := err.(type) {
+	case *Error:
+		e = x
+	case interface{ Unwrap() []error }:
+		parts := x.Unwrap()
+		for _, part := range parts {
+			if !ShouldAck(part) {
+				return false
+			}
+		}
+		return len(parts) > 0
+	case interface{ Unwrap() error }:
+		inner := x.Unwrap()
+		return inner != nil && ShouldAck(inner)
+	default:
+		return false
+	}
+	switch e.Reason {
+	case ErrDone, ErrDead, ErrResultDropped:
+		return true
+	case ErrRetryLater, ErrOutcomeUnknown, ErrEffectDiverged, ErrAwaitingApproval:
+		return e.worker
+	}
+	return false
+}
+
+// IdentityError is what a generated derivation returns: field is the path of the
+// field that has no canonical form or is empty, cause says why.
+func IdentityError(kind, field string, cause error) error {
+	return &Error{Reason: ErrIdentity, Kind: kind, Cause: fmt.Errorf("%s: %w", field, cause)}
+}

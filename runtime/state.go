@@ -1,0 +1,52 @@
+package idem
+
+// State is where work stands in the ledger.
+type State string
+
+// The states of work. Only a claim makes work running; whatever an operator does
+// makes it failed and due, since operators have no handlers.
+const (
+	Running State = "running" // claimed, under a lease
+	Failed  State = "failed"  // will be tried again at its next attempt's time
+	Unknown State = "unknown" // an effect's outcome cannot be known; a person decides
+	Waiting State = "waiting" // waits for an approval
+	Dead    State = "dead"    // given up: a permanent error, or no attempts left
+	Done    State = "done"    // complete, remembered until its window is over
+)
+
+// EffectState is where one effect of work stands.
+type EffectState string
+
+// The states of an effect.
+const (
+	EffectStarted    EffectState = "started"     // the call was about to be made
+	EffectNotApplied EffectState = "not_applied" // the call is known to have done nothing
+	EffectDone       EffectState = "done"
+	EffectRefused    EffectState = "refused"  // the target said no for good; answered from the row
+	EffectGivenUp    EffectState = "given_up" // outcome unknown, and the contract says to leave it
+	EffectUnknown    EffectState = "unknown"  // may have been applied
+)
+
+// Guard is what makes a repeat of an effect safe.
+type Guard string
+
+// The guards. A contract chooses one per effect.
+const (
+	GuardTransaction    Guard = "transaction"
+	GuardIdempotencyKey Guard = "idempotency_key"
+	GuardFindFirst      Guard = "find_first"
+	GuardOnce           Guard = "once"
+	GuardRead           Guard = "read"
+)
+
+// Class is what an error means for a repeat.
+type Class string
+
+// The classes of errors. The zero Class is "not said": a handler's error is then
+// tried again, an effect's counts as [ClassUnknown].
+const (
+	ClassTransient  Class = "transient"   // try again
+	ClassNotApplied Class = "not_applied" // try again: nothing has happened
+	ClassPermanent  Class = "permanent"   // trying again cannot help
+	ClassUnknown    Class = "unknown"     // it may have happened
+)

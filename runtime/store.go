@@ -1,0 +1,241 @@
+package idem
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+)
+
+// A Store keeps a ledger in a database. Package sqlite has one; programs do not
+// call it themselves, they hand it to [NewLedger].
+//
+// All methods are safe for concurrent use. Every write is durable when it
+// returns without an error. All times are the store's own: no method is told
+// what time it is, only how long something lasts.
+//
+// Tx is the type of the transactions in which the application's own writes and
+// the ledger's commit together, such as *sql.Tx.
+type Store[Tx any] interface {
+	Writer
+
+	// Lookup reads one piece of work without locking anything. The zero Work
+	// means that there is none, or that its window is over.
+	Lookup(ctx context.Context, id WorkID) (Work, error)
+
+	// InTx opens a transaction that holds the ledger and the application's own
+	// tables, and commits it if fn returns nil. What fn writes through w is part
+	// of that transaction, and a fence that held at fn's last write holds at the
+	// commit. An error of fn is returned as it is.
+	InTx(ctx context.Context, fn func(ctx context.Context, tx Tx, w Writer) error) error
+
+	// ExclusiveTx reports that no other write to the ledger can commit while fn
+	// of InTx runs, so that leases have to be renewed inside it.
+	ExclusiveTx() bool
+
+	// Close frees what the store holds. Later calls fail.
+	Close() error
+}
+
+// Writer is the ledger's writes. A [Store] makes each in a transaction of its
+// own; the Writer that InTx hands out makes them in the one it stands in.
+type Writer interface {
+	// Claim takes work for one attempt, in one atomic step, if it is new, due,
+	// abandoned (its lease is over) or forgotten (its window is over). Abandoned
+	// work whose budget is empty becomes dead instead. A claim whose token already
+	// owns the work is won: its acknowledgement had been lost.
+	Claim(ctx context.Context, c Claim) (Claimed, error)
+
+	// WriteEffect inserts or updates the row of one effect and returns the time at
+	// which the effect was (last) started. [ErrLeaseLost] if the fence does not
+	// hold any more and, with e.Live, if the lease is over.
+	WriteEffect(ctx context.Context, e EffectWrite) (startedAt time.Time, err error)
+
+	// End leaves the running state. [ErrLeaseLost] if the fence does not hold.
+	// It returns the work as it now stands.
+	End(ctx context.Context, e End) (Work, error)
+
+	// Renew extends leases, in one statement for all. The result has one entry
+	// per lease, in order: whether the fence still holds. A row that is locked by
+	// another transaction is skipped, and counts as held but not renewed.
+	Renew(ctx context.Context, leases []Lease) ([]Renewal, error)
+}
+
+// Token is the fencing token of one claim: random, so that an owner of long ago
+// cannot be taken for the present one, whatever was replayed or purged since.
+type Token [16]byte
+
+func newToken() (t Token) {
+	// crypto/rand.Read never returns an error: it ends the program instead.
+	_, _ = rand.Read(t[:])
+	return t
+}
+
+// Fence names work and the claim that owns it.
+type Fence struct {
+	ID    WorkID
+	Token Token
+}
+
+// Hash is a SHA-256. The zero Hash is "none".
+type Hash [32]byte
+
+// Codecs that a Body can name.
+const (
+	CodecNone    = ""        // nothing was stored
+	CodecJSON    = "json"    // JSON, as encoding/json writes it
+	CodecDropped = "dropped" // there was a value and it could not be kept
+)
+
+// Body is a stored value. Whether there is one is said by Codec, never by the
+// length of Data: nil, false, 0 and "" are values.
+type Body struct {
+	Codec string
+	Data  []byte
+}
+
+// Claim asks for work.
+type Claim struct {
+	Fence
+	Kind    string
+	Version int
+	Scope   string
+	// Lease is how long the claim lasts unless it is renewed. Over zero.
+	Lease time.Duration
+	// Budget is how many attempts new work has, this one included. Over zero.
+	Budget int
+	// Payload is the input, kept for replays while the work may run again.
+	Payload      Body
+	PayloadHash  Hash
+	PayloadShape string
+	// AnyPayload lets the claim take work that was first seen with another
+	// payload of the same shape.
+	AnyPayload bool
+	// Release, CorrelationID are recorded with the attempt. Either may be empty.
+	Release       string
+	CorrelationID string
+}
+
+// Claimed is the answer to a [Claim].
+type Claimed struct {
+	// Won means that the caller owns the work until its lease ends. Otherwise
+	// Work says where the work stands; the zero Work means that the row has gone
+	// between two statements and the claim should be made again.
+	Won  bool
+	Work Work
+	// Effects are the rows of earlier attempts, in the order of their seq.
+	// While the work is owned nobody else writes them.
+	Effects []EffectRow
+}
+
+// Work is a row of work_log.
+type Work struct {
+	ID            WorkID
+	Kind          string
+	Version       int
+	Scope         string
+	State         State
+	Token         Token
+	Attempt       int // counts from 1 and only grows
+	BudgetLeft    int // attempts that may still be started
+	Payload       Body
+	PayloadHash   Hash
+	PayloadShape  string
+	Result        Body
+	ExternalRef   string
+	ErrorClass    Class
+	LastError     string
+	NextAttemptAt time.Time // of failed work
+	LockedUntil   time.Time // of running work
+	CreatedAt     time.Time
+	DoneAt        time.Time
+	ExpiresAt     time.Time // zero while the work is not done or dead, and when it is remembered for ever: see Forever
+	Forever       bool      // done or dead, and never forgotten
+	Now           time.Time // the store's time when the row was read
+}
+
+// EffectRow is a row of effect_log.
+type EffectRow struct {
+	EffectID
+	Guard       Guard
+	State       EffectState
+	Key         string
+	Epoch       int
+	PayloadHash Hash
+	Input       Body
+	Result      Body
+	ExternalRef string
+	LastError   string
+	StartedAt   time.Time
+	DoneAt      time.Time
+}
+
+// EffectWrite inserts the row of an effect or moves it to another state.
+type EffectWrite struct {
+	Fence
+	EffectID
+	Guard       Guard
+	State       EffectState
+	Key         string
+	Epoch       int
+	PayloadHash Hash
+	// Input is stored when there is one and left as it is otherwise.
+	Input       Body
+	Result      Body
+	ExternalRef string
+	Error       string
+	// Live demands a lease that is not over: nothing may be started without.
+	Live bool
+	// Restart sets started_at to the present time even if the row has one.
+	Restart bool
+}
+
+// End leaves the running state.
+type End struct {
+	Fence
+	// State is Done, Failed, Unknown or Dead.
+	State       State
+	Result      Body
+	ExternalRef string
+	Class       Class
+	Error       string
+	// RetryIn is when failed work is due. It may be zero: due now.
+	RetryIn time.Duration
+	// Window is how long done or dead work is remembered.
+	Window Window
+	// Refund gives the attempt back to the budget: it never started.
+	Refund bool
+}
+
+// Lease is a claim to be extended by For from now on.
+type Lease struct {
+	Fence
+	For time.Duration
+}
+
+// Renewal is what became of one [Lease].
+type Renewal int
+
+// The outcomes of a renewal. The zero Renewal is none of them.
+const (
+	RenewalUnknown Renewal = iota // the store could not tell in time; the lease is as long as it was
+	Renewed
+	LeaseLost
+)
+
+// Window is how long done work is remembered, counted from its completion. The
+// zero Window is invalid: for ever must be said with [Forever].
+type Window struct {
+	d       time.Duration
+	forever bool
+}
+
+// Forever remembers work as long as the ledger exists.
+func Forever() Window { return Window{forever: true} }
+
+// For remembers work for d after it was done. d must be over zero.
+func For(d time.Duration) Window { return Window{d: d} }
+
+// Duration returns how long the window is; forever means that it has no end.
+func (w Window) Duration() (d time.Duration, forever bool) { return w.d, w.forever }
+
+func (w Window) valid() bool { return w.forever || w.d > 0 }
