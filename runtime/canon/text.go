@@ -1,0 +1,182 @@
+package canon
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// AppendString appends s as a JSON string, trimmed and in NFC. The error is
+// [ErrInvalidUTF8].
+func AppendString[S ~string](dst []byte, s S) ([]byte, error) {
+	if len(s) > 0 && isPlain(string(s)) {
+		return appendPlain(dst, string(s)), nil
+	}
+	return appendStringSlow(dst, string(s))
+}
+
+// AppendStringExact appends s as a JSON string as it is. The error is
+// [ErrInvalidUTF8].
+func AppendStringExact[S ~string](dst []byte, s S) ([]byte, error) {
+	return appendStringExact(dst, string(s))
+}
+
+// AppendText appends s trimmed and in NFC, without quotes or escapes: the whole
+// body of a key that is one string. The error is [ErrInvalidUTF8].
+func AppendText[S ~string](dst []byte, s S) ([]byte, error) {
+	if len(s) > 0 && isPlain(string(s)) {
+		return append(dst, s...), nil
+	}
+	text, err := Clean(string(s))
+	if err != nil {
+		return dst, err
+	}
+	return append(dst, text...), nil
+}
+
+// AppendTextExact appends s as it is, without quotes or escapes. The error is
+// [ErrInvalidUTF8].
+func AppendTextExact[S ~string](dst []byte, s S) ([]byte, error) {
+	if err := checkUTF8(string(s)); err != nil {
+		return dst, err
+	}
+	return append(dst, s...), nil
+}
+
+// Clean returns s trimmed and in NFC: the step before the first normaliser. The
+// error is [ErrInvalidUTF8].
+func Clean[S ~string](s S) (string, error) {
+	if len(s) > 0 && isPlain(string(s)) {
+		return string(s), nil
+	}
+	if err := checkUTF8(string(s)); err != nil {
+		return "", err
+	}
+	return nfc(Trim(string(s))), nil
+}
+
+// AppendKey appends the name of an object's member and the colon. The name is
+// the generator's: it is escaped, not normalised.
+func AppendKey(dst []byte, name string) []byte {
+	return append(appendQuoted(dst, name), ':')
+}
+
+func appendStringSlow(dst []byte, s string) ([]byte, error) {
+	text, err := Clean(s)
+	if err != nil {
+		return dst, err
+	}
+	return appendQuoted(dst, text), nil
+}
+
+func appendStringExact(dst []byte, s string) ([]byte, error) {
+	if err := checkUTF8(s); err != nil {
+		return dst, err
+	}
+	return appendQuoted(dst, s), nil
+}
+
+func checkUTF8(s string) error {
+	if utf8.ValidString(s) {
+		return nil
+	}
+	return fmt.Errorf("string %s: %w", show(s), ErrInvalidUTF8)
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// isPlain reports that s, which is not empty, is ASCII without white space at
+// its ends and without anything that JSON escapes: nearly every identifier
+// there is. It reads eight bytes at a time; the last word overlaps the one
+// before it.
+func isPlain(s string) bool {
+	n := len(s)
+	if s[0] <= ' ' || s[n-1] <= ' ' {
+		return false
+	}
+	if n < 8 {
+		for i := range n {
+			if !plainByte[s[i]] {
+				return false
+			}
+		}
+		return true
+	}
+	for i := 0; i+8 < n; i += 8 {
+		if !plainWord(word(s, i)) {
+			return false
+		}
+	}
+	return plainWord(word(s, n-8))
+}
+
+// word compiles to a single load.
+func word(s string, i int) uint64 {
+	b := s[i : i+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// plainWord reports that no byte of w is over 0x7F, under 0x20, a quote or a
+// backslash. Each term sets the high bit of some byte if the word has one such;
+// borrows make a false alarm only beside a real one.
+func plainWord(w uint64) bool {
+	quote := w ^ '"'*ones
+	slash := w ^ '\\'*ones
+	return (w|(w-' '*ones)|(quote-ones)|(slash-ones))&highs == 0
+}
+
+var plainByte = func() (t [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// appendPlain appends s, which needs no escapes, between quotes.
+func appendPlain(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	dst = append(dst, s...)
+	return append(dst, '"')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendQuoted appends valid UTF-8 as a JSON string with the escapes of RFC
+// 8785: the two-letter ones where JSON has them, \u00xx for other controls, and
+// nothing else.
+func appendQuoted[T string | []byte](dst []byte, s T) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= utf8.RuneSelf || plainByte[c] {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		dst = appendEscape(dst, c)
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\r':
+		return append(dst, '\\', 'r')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
