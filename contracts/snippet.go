@@ -8,7 +8,7 @@ import (
 )
 
 // maxSnippet is how many bytes of a source line are shown.
-const maxSnippet = 100
+const maxSnippet = 120
 
 // Snippet is the source line of a diagnostic. A long line is cut around the
 // place, with "…" where something is missing. The zero Snippet shows nothing.

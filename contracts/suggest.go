@@ -11,11 +11,14 @@ const maxSuggest = 64
 // Suggest returns the candidate that the word was probably meant to be, or ""
 // if none is near. Letter case and underscores weigh nothing; otherwise a
 // third of the letters may differ. Of equally near candidates the first wins.
+// If none is near, a single candidate that begins with the word is returned.
 func Suggest(word string, candidates []string) string {
 	if word == "" || len(word) > maxSuggest {
 		return ""
 	}
 	w := fold(word)
+	begun := 0
+	beginner := ""
 	best, bestDistance := "", utf8.RuneCountInString(w)/3+1
 	for _, c := range candidates {
 		if c == word || c == "" || len(c) > maxSuggest {
@@ -24,6 +27,12 @@ func Suggest(word string, candidates []string) string {
 		if d := distance(w, fold(c)); d < bestDistance {
 			best, bestDistance = c, d
 		}
+		if len(w) > 1 && strings.HasPrefix(fold(c), w) {
+			beginner, begun = c, begun+1
+		}
+	}
+	if best == "" && begun == 1 {
+		return beginner
 	}
 	return best
 }

@@ -1,0 +1,131 @@
+package contracts
+
+import (
+	"go/token"
+	"regexp"
+
+	"gopkg.in/yaml.v3"
+)
+
+var (
+	guards     = []Guard{Transaction, IdempotencyKey, FindFirst, Once, Read}
+	ifUnknowns = []IfUnknown{Ask, GiveUp, Repeat}
+
+	// headerForm is an HTTP field name (RFC 9110, section 5.1).
+	headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")
+	// farCall is a function of another package, by its name there.
+	farCall = regexp.MustCompile(`^[\pL_][\pL_\p{Nd}]*\.[\pL_][\pL_\p{Nd}]*$`)
+)
+
+func (p *parser) effects(c *Contract, it item) {
+	if it.node.Kind != yaml.MappingNode {
+		p.wrongType(it, "a mapping with one entry for each effect")
+		return
+	}
+	methods := map[string]string{}
+	p.entries(it, func(name string, keyPos Pos, value *yaml.Node) {
+		e := &Effect{Name: Value[string]{V: name, Pos: keyPos, Set: true}}
+		if p.name("an effect", name, keyPos, it.path) {
+			if other, taken := methods[e.Method()]; taken {
+				p.errorf(keyPos, it.path, "%s and %s would both be the Go method %s", other, name, e.Method())
+			}
+			methods[e.Method()] = name
+		}
+		p.effect(e, p.item(value, keyPos, join(it.path, clip(name))))
+		c.Effects = append(c.Effects, e)
+	})
+}
+
+func (p *parser) effect(e *Effect, it item) {
+	at := it.key
+	e.Guard.Pos, e.Call.Pos, e.ExternalRef.Pos, e.Find.Pos = at, at, at, at
+	e.VisibleAfter.Pos, e.RemembersFor.Pos = at, at
+	e.Header = Value[string]{V: DefaultHeader, Pos: at}
+	e.IfUnknown = Value[IfUnknown]{V: Ask, Pos: at}
+
+	params := map[string]item{}
+	note := func(read func(item)) func(item) {
+		return func(it item) { params[lastName(it.path)] = it; read(it) }
+	}
+	present, ok := p.mapping(it, "a mapping such as {guard: transaction}", append([]field{
+		{"guard", func(it item) { word(p, it, &e.Guard, guards, "upsert", "repeatable") }},
+		{"call", func(it item) { p.call(it, &e.Call) }},
+		{"external_ref", func(it item) { p.fieldPath(it, &e.ExternalRef) }},
+		{"once_per", func(it item) { e.OncePer = p.fieldPaths(it) }},
+		{"find", note(func(it item) { p.call(it, &e.Find) })},
+		{"visible_after", note(func(it item) { p.duration(it, &e.VisibleAfter, "s", 1, MaxDuration) })},
+		{"remembers_for", note(func(it item) { p.duration(it, &e.RemembersFor, "h", 1, MaxDuration) })},
+		{"header", note(func(it item) { p.header(it, &e.Header) })},
+		{"if_unknown", note(func(it item) { word(p, it, &e.IfUnknown, ifUnknowns) })},
+	}, unsupported("provider", "key_format", "was", "removed", "message", "approval", "approval_expires", "work", "reconcile", "retry")...))
+	if !ok {
+		return
+	}
+	if !present["guard"] && !present["work"] {
+		p.errorf(at, join(it.path, "guard"), "missing: what makes it safe to repeat the effect? Answer with %s", orList([]string{
+			"transaction (one database transaction with the ledger)", "idempotency_key (the provider dedupes on our key)",
+			"find_first (look for our fingerprint before repeating)", "once (never repeated)", "read (a recorded read)"}))
+	}
+	if e.Guard.Set {
+		p.guardParams(e, it, present, params)
+	}
+	if !e.Call.Set && !present["call"] && !present["work"] && token.IsKeyword(e.CallName()) {
+		p.errorf(at, it.path, "no Go method can be called %s: name one with call", e.CallName())
+	}
+}
+
+func lastName(path string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '.' {
+			return path[i+1:]
+		}
+	}
+	return path
+}
+
+// guardParam is a parameter that only one guard has.
+type guardParam struct {
+	name  string
+	guard Guard
+	open  string // the question that is open without it; empty if it is optional
+}
+
+var guardParams = []guardParam{
+	{"find", FindFirst, "which Go method or function looks for what a former attempt left at the provider? Answer with its name"},
+	{"visible_after", FindFirst, "after what time does the provider's search show what was created? Answer with a duration such as 30s"},
+	{"remembers_for", IdempotencyKey, "for how long does the provider remember a key? Answer with a duration such as 24h"},
+	{"header", IdempotencyKey, ""},
+	{"if_unknown", Once, ""},
+}
+
+func (p *parser) guardParams(e *Effect, it item, present map[string]bool, params map[string]item) {
+	for _, g := range guardParams {
+		switch param, written := params[g.name]; {
+		case written && g.guard != e.Guard.V:
+			p.errorf(param.key, join(it.path, g.name), "only the guard %s has %s; this effect is guarded by %s", g.guard, g.name, e.Guard.V)
+		case !written && g.guard == e.Guard.V && g.open != "" && !(g.name == "remembers_for" && present["provider"]):
+			p.errorf(it.key, join(it.path, g.name), "missing: %s", g.open)
+		}
+	}
+}
+
+// call reads the name of a method of the handler's receiver, or of a function
+// of the package.
+func (p *parser) call(it item, dst *Value[string]) {
+	if isText(it.node) && farCall.MatchString(it.node.Value) {
+		p.errorf(it.pos, it.path, "a function of another package is not supported yet")
+		return
+	}
+	v, ok := p.matching(it, "the name of a method of the handler's receiver, or of a function of this package", usableIdent)
+	if ok {
+		*dst = v
+	}
+}
+
+// header reads an HTTP field name that can carry a key.
+func (p *parser) header(it item, dst *Value[string]) {
+	v, ok := p.matching(it, "an HTTP header name such as Idempotency-Key", headerForm.MatchString)
+	if ok {
+		*dst = v
+	}
+}
