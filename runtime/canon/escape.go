@@ -58,14 +58,21 @@ func hex4(s []byte) (r rune, ok bool) {
 		return 0, false
 	}
 	for _, c := range s[2:6] {
-		switch {
-		case '0' <= c && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			r = r<<4 | rune(c|0x20-'a'+10)
-		default:
+		digit, ok := hexValue(c)
+		if !ok {
 			return 0, false
 		}
+		r = r<<4 | rune(digit)
 	}
 	return r, true
+}
+
+func hexValue(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return (c | 0x20) - 'a' + 10, true
+	}
+	return 0, false
 }

@@ -1,15 +1,17 @@
 package canon
 
 import (
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
 // AppendString appends s as a JSON string, trimmed and in NFC. The error is
 // [ErrInvalidUTF8].
 func AppendString[S ~string](dst []byte, s S) ([]byte, error) {
-	if len(s) > 0 && isPlain(string(s)) {
-		return appendPlain(dst, string(s)), nil
+	if out, ok := appendIfPlain(dst, string(s)); ok {
+		return out, nil
 	}
 	return appendStringSlow(dst, string(s))
 }
@@ -112,6 +114,40 @@ func isPlain(s string) bool {
 	return plainWord(word(s, n-8))
 }
 
+// appendIfPlain appends s between quotes if isPlain(s). It copies while it looks,
+// which is measurably faster for the short strings that identifiers are.
+func appendIfPlain(dst []byte, s string) (out []byte, ok bool) {
+	n, start := len(s), len(dst)
+	if n == 0 || s[0] <= ' ' || s[n-1] <= ' ' {
+		return dst, false
+	}
+	out = slices.Grow(dst, n+2)[:start+n+2]
+	to := out[start+1 : start+1+n]
+	if n < 8 {
+		for i := range to {
+			if !plainByte[s[i]] {
+				return dst, false
+			}
+			to[i] = s[i]
+		}
+	} else {
+		for i := 0; i+8 < n; i += 8 {
+			w := word(s, i)
+			if !plainWord(w) {
+				return dst, false
+			}
+			binary.LittleEndian.PutUint64(to[i:], w)
+		}
+		w := word(s, n-8)
+		if !plainWord(w) {
+			return dst, false
+		}
+		binary.LittleEndian.PutUint64(to[n-8:], w)
+	}
+	out[start], out[start+n+1] = '"', '"'
+	return out, true
+}
+
 // word compiles to a single load.
 func word(s string, i int) uint64 {
 	b := s[i : i+8]
@@ -137,9 +173,16 @@ var plainByte = func() (t [256]bool) {
 
 // appendPlain appends s, which needs no escapes, between quotes.
 func appendPlain(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	dst = append(dst, s...)
-	return append(dst, '"')
+	start := len(dst)
+	end := start + len(s) + 2
+	if end > cap(dst) {
+		dst = slices.Grow(dst, len(s)+2)
+	}
+	dst = dst[:end]
+	dst[start] = '"'
+	copy(dst[start+1:], s)
+	dst[end-1] = '"'
+	return dst
 }
 
 const hexDigits = "0123456789abcdef"

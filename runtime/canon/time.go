@@ -2,6 +2,7 @@ package canon
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -37,54 +38,65 @@ func AppendTime(dst []byte, t time.Time, precision time.Duration) ([]byte, error
 	return appendTime(dst, uint64(second-minSecond), nano), nil
 }
 
+// timeText is the longest text of a time.
+type timeText [len(`"0000-00-00T00:00:00.000000000Z"`)]byte
+
 // appendTime formats seconds since the beginning of year 0.
 func appendTime(dst []byte, second uint64, nano uint32) []byte {
 	year, month, day := civilDate(uint32(second / secondsPerDay))
 	clock := uint32(second % secondsPerDay)
 	minute := clock / 60
+	hour := minute / 60
 	century := year / 100
 
-	var b [len(`"0000-00-00T00:00:00.000000000Z"`)]byte
+	start := len(dst)
+	dst = slices.Grow(dst, len(timeText{}))
+	b := (*timeText)(dst[start : start+len(timeText{})]) // written in place
 	b[0] = '"'
-	putPair(&b, 1, century)
-	putPair(&b, 3, year-century*100)
+	b.pair(1, century)
+	b.pair(3, year-century*100)
 	b[5] = '-'
-	putPair(&b, 6, month)
+	b.pair(6, month)
 	b[8] = '-'
-	putPair(&b, 9, day)
+	b.pair(9, day)
 	b[11] = 'T'
-	putPair(&b, 12, minute/60)
+	b.pair(12, hour)
 	b[14] = ':'
-	putPair(&b, 15, minute%60)
+	b.pair(15, minute-hour*60)
 	b[17] = ':'
-	putPair(&b, 18, clock-minute*60)
-	n := 20
+	b.pair(18, clock-minute*60)
+	end := 20
 	if nano != 0 {
-		n = putFraction(&b, n, nano)
+		end = b.fraction(end, nano)
 	}
-	b[n] = 'Z'
-	b[n+1] = '"'
-	return append(dst, b[:n+2]...)
+	b[end] = 'Z'
+	b[end+1] = '"'
+	return dst[:start+end+2]
 }
 
-// putFraction writes the point and the digits of nano, which is not zero, up to
-// the last that is not 0. It returns the index after them.
-func putFraction(b *[32]byte, at int, nano uint32) int {
+// fraction writes the point and the digits of nano, which is not zero, up to the
+// last that is not 0. It returns the index after them.
+func (b *timeText) fraction(at int, nano uint32) int {
 	b[at] = '.'
-	for i := at + 9; i > at; i-- {
-		b[i] = byte('0' + nano%10)
-		nano /= 10
+	at++
+	for scale := uint32(1e6); nano != 0; scale /= 1e3 {
+		three := nano / scale
+		nano -= three * scale
+		b.pair(at, three/10)
+		b[at+2] = byte('0' + three%10)
+		at += 3
 	}
-	end := at + 10
-	for b[end-1] == '0' {
-		end--
+	for b[at-1] == '0' {
+		at--
 	}
-	return end
+	return at
 }
 
-func putPair(b *[32]byte, at int, n uint32) {
-	b[at] = byte('0' + n/10)
-	b[at+1] = byte('0' + n%10)
+// pair writes the two digits of n.
+func (b *timeText) pair(at int, n uint32) {
+	tens := n * 103 >> 10 // n/10 for n under 100
+	b[at] = byte('0' + tens)
+	b[at+1] = byte('0' + n - tens*10)
 }
 
 // civilDate converts days since 0000-01-01 to a date of the proleptic Gregorian
