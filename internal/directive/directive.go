@@ -1,0 +1,104 @@
+package directive
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const prefix = "//idem:"
+
+// The names of directives that generated files carry.
+const (
+	Source     = "source"     // file, sha256, body
+	Contract   = "contract"   // kind, version, handler, effects (the interface; absent without effects)
+	EffectFunc = "effectfunc" // kind, effect, guard, func
+)
+
+// Directive is one //idem: comment.
+type Directive struct {
+	Name string
+	Args []Arg // in the order of the comment
+}
+
+// Arg is one name=value of a directive.
+type Arg struct{ Name, Value string }
+
+// Get is the value of the first argument of that name, or "".
+func (d Directive) Get(name string) string {
+	for _, a := range d.Args {
+		if a.Name == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// String is the comment, with its slashes and without line break. It holds one
+// line whatever the values hold.
+func (d Directive) String() string {
+	var b strings.Builder
+	b.WriteString(prefix + d.Name)
+	for _, a := range d.Args {
+		b.WriteString(" " + a.Name + "=")
+		if bare(a.Value) {
+			b.WriteString(a.Value)
+		} else {
+			b.WriteString(strconv.Quote(a.Value))
+		}
+	}
+	return b.String()
+}
+
+func bare(value string) bool {
+	for _, r := range value {
+		if r <= ' ' || r == '"' || !strconv.IsPrint(r) {
+			return false
+		}
+	}
+	return value != ""
+}
+
+// Parse reads a comment as go/ast has it. ok is false if it is no //idem:
+// comment at all; err says what is wrong with one that is.
+func Parse(comment string) (d Directive, ok bool, err error) {
+	rest, ok := strings.CutPrefix(strings.TrimRight(comment, "\r\n"), prefix)
+	if !ok {
+		return Directive{}, false, nil
+	}
+	d.Name, rest, _ = strings.Cut(rest, " ")
+	if d.Name == "" {
+		return Directive{}, true, fmt.Errorf("directive %q: no name after %s", comment, prefix)
+	}
+	for rest = strings.TrimLeft(rest, " \t"); rest != ""; rest = strings.TrimLeft(rest, " \t") {
+		var a Arg
+		if a, rest, err = parseArg(rest); err != nil {
+			return Directive{}, true, fmt.Errorf("directive %s%s: %w", prefix, d.Name, err)
+		}
+		d.Args = append(d.Args, a)
+	}
+	return d, true, nil
+}
+
+func parseArg(s string) (a Arg, rest string, err error) {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || name == "" || strings.ContainsAny(name, " \t\"") {
+		return Arg{}, "", fmt.Errorf("want name=value, got %q", s)
+	}
+	if !strings.HasPrefix(value, `"`) {
+		end := strings.IndexAny(value, " \t")
+		if end < 0 {
+			end = len(value)
+		}
+		return Arg{name, value[:end]}, value[end:], nil
+	}
+	quoted, err := strconv.QuotedPrefix(value)
+	if err != nil {
+		return Arg{}, "", fmt.Errorf("argument %s: the quoted value has no end", name)
+	}
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		return Arg{}, "", fmt.Errorf("argument %s: %w", name, err)
+	}
+	return Arg{name, text}, value[len(quoted):], nil
+}
