@@ -35,14 +35,7 @@ func (p *parser) kinds(it item) {
 	if len(it.node.Content) == 0 {
 		p.errorf(it.pos, it.path, "the file holds no contract")
 	}
-	n := 0
 	p.entries(it, func(name string, keyPos Pos, value *yaml.Node) {
-		if n++; n > maxContracts {
-			if n == maxContracts+1 {
-				p.errorf(keyPos, "", "more than 1,000 contracts: split the file")
-			}
-			return
-		}
 		p.name("a kind", name, keyPos, "")
 		c := &Contract{Kind: Value[string]{V: name, Pos: keyPos, Set: true}}
 		p.contract(c, p.item(value, keyPos, ""))
@@ -56,7 +49,7 @@ func (p *parser) name(what, name string, pos Pos, path string) bool {
 	case isTruth(name):
 		p.errorf(pos, path, "%s called %s would be a truth value to some YAML readers: choose another name", what, name)
 	case !nameForm.MatchString(name):
-		p.errorf(pos, path, "%s is named with a-z, 0-9 and _, begins with a letter and has at most 63 characters; got %s%s", what, clip(name), nameHint(name))
+		p.errorf(pos, path, "%s is named with a-z, 0-9 and _, begins with a letter and has at most 63 characters; got %s%s", what, quoteOdd(name), nameHint(name))
 	default:
 		return true
 	}
@@ -93,8 +86,12 @@ func (p *parser) contract(c *Contract, it item) {
 		{"window", func(it item) { p.window(c, it) }},
 		{"response", func(it item) { p.response(c, it) }},
 		{"retry", schedule(func(it item) { p.retry(c, it) })},
-		{"lease", schedule(func(it item) { p.duration(it, &c.Lease, "m", time.Second, 24*time.Hour) })},
-		{"timeout", schedule(func(it item) { p.duration(it, &c.Timeout, "m", time.Second, MaxDuration) })},
+		{"lease", schedule(func(it item) {
+			p.duration(it, &c.Lease, durationRange{"a duration such as 2m", "m", time.Second, 24 * time.Hour})
+		})},
+		{"timeout", schedule(func(it item) {
+			p.duration(it, &c.Timeout, durationRange{"a duration such as 10m", "m", time.Second, MaxDuration})
+		})},
 		{"effects", func(it item) { p.effects(c, it) }},
 	}, unsupported("delivered_by", "latest", "supersedes", "release", "payload", "redact", "decisions")...))
 	if !ok {
@@ -248,13 +245,13 @@ func (p *parser) identity(c *Contract, it item) {
 	}, unsupported("caller_key", "keyed", "allow_empty", "allow_volatile")...))
 	switch {
 	case !ok:
-	case present["key"] && present["hash"]:
+	case key.node != nil && hash.node != nil:
 		p.errorf(hash.key, it.path, "key and hash are two answers to one question: keep one")
-	case present["key"]:
+	case key.node != nil:
 		p.identityKey(id, key)
-	case present["hash"]:
+	case hash.node != nil:
 		p.identityHash(id, hash)
-	case !present["caller_key"]:
+	case !present["key"] && !present["hash"] && !present["caller_key"]:
 		p.errorf(it.key, it.path, "missing: what makes two inputs the same work? Answer with key: FIELD, key: [FIELD, FIELD], hash: {fields: [FIELD]} or hash: {except: [FIELD]}")
 	}
 }
@@ -282,7 +279,7 @@ func (p *parser) identityHash(id *Identity, it item) {
 		{"fields", func(it item) { id.Fields = p.fieldPaths(it) }},
 		{"except", func(it item) { except = it.key; id.Except = p.fieldPaths(it) }},
 	})
-	if ok && present["fields"] && present["except"] {
+	if ok && present["fields"] && except.IsValid() {
 		p.errorf(except, it.path, "fields and except are two answers to one question: keep one")
 		id.Except = nil
 	}
@@ -355,18 +352,22 @@ func (p *parser) normalizer(it item, dst *Value[Normalizer]) {
 
 // normalizerWithArgument reads {minor_units: N}.
 func (p *parser) normalizerWithArgument(it item, dst *Value[Normalizer]) {
+	if len(it.node.Content) == 0 {
+		p.errorf(it.pos, it.path, "want a normaliser; got an empty mapping")
+	}
 	for i := 0; i < len(it.node.Content); i += 2 {
-		key := it.node.Content[i]
-		if n := NormalizerName(key.Value); n != MinorUnits && slices.Contains(normalizers, n) && !hasKey(it.node.Content[i+1], "drop_params") {
+		key, argument := it.node.Content[i], it.node.Content[i+1]
+		switch n := NormalizerName(key.Value); {
+		case n == URL && hasKey(argument, "drop_params"):
+			p.errorf(p.span(argument.Content[0]), it.path, "drop_params is not supported yet")
+			return
+		case n != MinorUnits && slices.Contains(normalizers, n):
 			p.errorf(p.span(key), it.path, "%s takes no argument: write it without a colon", n)
 			return
 		}
 	}
 	var digits Value[int]
-	later := field{"url", func(it item) {
-		p.mapping(it, "a mapping with drop_params", unsupported("drop_params"))
-	}}
-	p.mapping(it, "minor_units: N", append(unsupported("drop_params"), later,
+	p.mapping(it, "minor_units: N", append(unsupported("drop_params"),
 		field{"minor_units", func(it item) { p.whole(it, &digits, 0, 18) }}))
 	if digits.Set {
 		*dst = Value[Normalizer]{V: Normalizer{Name: MinorUnits, Digits: digits.V}, Pos: it.pos, Set: true}
@@ -386,7 +387,7 @@ func (p *parser) window(c *Contract, it item) {
 	const want = "a duration such as 90d, or forever"
 	n := it.node
 	switch {
-	case n.Kind == yaml.MappingNode:
+	case hasKey(n, "until_success_of"), hasKey(n, "at_least"):
 		p.mapping(it, want, unsupported("until_success_of", "at_least"))
 	case n.Kind != yaml.ScalarNode || isNull(n):
 		p.wrongType(it, want)
@@ -398,7 +399,7 @@ func (p *parser) window(c *Contract, it item) {
 		p.errorf(it.pos, it.path, "want %s; got %s, which is a truth value to some YAML readers", want, n.Value)
 	default:
 		var d Value[time.Duration]
-		if p.duration(it, &d, "d", 1, MaxDuration); d.Set {
+		if p.duration(it, &d, durationRange{want, "d", 1, MaxDuration}); d.Set {
 			c.Window = Window{Pos: d.Pos, Set: true, Duration: d.V}
 		}
 	}
@@ -428,7 +429,7 @@ func (p *parser) whileRunning(r *Response, it item) {
 	switch {
 	case it.node.Kind == yaml.MappingNode:
 		present, _ := p.mapping(it, "", []field{
-			{"wait", func(it item) { p.duration(it, &r.Wait, "s", 1, MaxDuration) }},
+			{"wait", func(it item) { p.duration(it, &r.Wait, anyDuration("30s", "s")) }},
 		})
 		if r.Wait.Set {
 			r.WhileRunning = Value[WhileRunning]{V: WhileRunningWait, Pos: it.pos, Set: true}
@@ -483,8 +484,8 @@ func (p *parser) retry(c *Contract, it item) {
 func (p *parser) backoff(b *Backoff, it item) {
 	b.place(it.key)
 	p.mapping(it, "a mapping with initial, max or multiplier", []field{
-		{"initial", func(it item) { p.duration(it, &b.Initial, "s", 1, MaxDuration) }},
-		{"max", func(it item) { p.duration(it, &b.Max, "m", 1, MaxDuration) }},
+		{"initial", func(it item) { p.duration(it, &b.Initial, anyDuration("1s", "s")) }},
+		{"max", func(it item) { p.duration(it, &b.Max, anyDuration("5m", "m")) }},
 		{"multiplier", func(it item) { p.multiplier(it, &b.Multiplier) }},
 	})
 	switch {

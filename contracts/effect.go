@@ -53,8 +53,8 @@ func (p *parser) effect(e *Effect, it item) {
 		{"external_ref", func(it item) { p.fieldPath(it, &e.ExternalRef) }},
 		{"once_per", func(it item) { e.OncePer = p.fieldPaths(it) }},
 		{"find", note(func(it item) { p.call(it, &e.Find) })},
-		{"visible_after", note(func(it item) { p.duration(it, &e.VisibleAfter, "s", 1, MaxDuration) })},
-		{"remembers_for", note(func(it item) { p.duration(it, &e.RemembersFor, "h", 1, MaxDuration) })},
+		{"visible_after", note(func(it item) { p.duration(it, &e.VisibleAfter, anyDuration("30s", "s")) })},
+		{"remembers_for", note(func(it item) { p.duration(it, &e.RemembersFor, anyDuration("24h", "h")) })},
 		{"header", note(func(it item) { p.header(it, &e.Header) })},
 		{"if_unknown", note(func(it item) { word(p, it, &e.IfUnknown, ifUnknowns) })},
 	}, unsupported("provider", "key_format", "was", "removed", "message", "approval", "approval_expires", "work", "reconcile", "retry")...))
@@ -103,7 +103,7 @@ func (p *parser) guardParams(e *Effect, it item, present map[string]bool, params
 		switch param, written := params[g.name]; {
 		case written && g.guard != e.Guard.V:
 			p.errorf(param.key, join(it.path, g.name), "only the guard %s has %s; this effect is guarded by %s", g.guard, g.name, e.Guard.V)
-		case !written && g.guard == e.Guard.V && g.open != "" && !(g.name == "remembers_for" && present["provider"]):
+		case !written && g.guard == e.Guard.V && g.open != "" && !present[g.name] && !(g.name == "remembers_for" && present["provider"]):
 			p.errorf(it.key, join(it.path, g.name), "missing: %s", g.open)
 		}
 	}

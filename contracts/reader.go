@@ -2,7 +2,9 @@ package contracts
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"gopkg.in/yaml.v3"
 )
@@ -37,6 +39,10 @@ func (p *parser) entries(it item, each func(name string, keyPos Pos, value *yaml
 	first := make(map[string]int, len(it.node.Content)/2)
 	for i := 0; i+1 < len(it.node.Content) && !p.full; i += 2 {
 		key, value := it.node.Content[i], it.node.Content[i+1]
+		if i == 2*maxEntries {
+			p.errorf(p.span(key), it.path, "more than %d entries: split the file", maxEntries)
+			return
+		}
 		if key.Tag == "!!merge" || key.Kind == yaml.AliasNode {
 			continue // reported by refuseIndirection
 		}
@@ -54,7 +60,8 @@ func (p *parser) entries(it item, each func(name string, keyPos Pos, value *yaml
 }
 
 // mapping reads a mapping of known words and tells which ones are there,
-// supported or not; ok is false if it is no mapping.
+// supported or not, or were probably meant by an unknown one, so that nothing
+// is called missing that has another message. ok is false if it is no mapping.
 func (p *parser) mapping(it item, want string, fields []field) (present map[string]bool, ok bool) {
 	if it.node.Kind != yaml.MappingNode {
 		p.wrongType(it, want)
@@ -74,21 +81,56 @@ func (p *parser) mapping(it item, want string, fields []field) (present map[stri
 			f.read(p.item(value, keyPos, join(it.path, name)))
 			return
 		}
-		p.unknownKey(it, name, keyPos, fields)
+		if meant := p.unknownKey(it, name, keyPos, fields); meant != "" {
+			present[meant] = true
+		}
 	})
+	if hasMerge(it.node) {
+		for _, f := range fields {
+			present[f.name] = true
+		}
+	}
 	return present, true
 }
 
-func (p *parser) unknownKey(it item, name string, pos Pos, fields []field) {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
+// hasMerge tells whether a mapping takes words from elsewhere, which is
+// refused: what they are is not known.
+func hasMerge(n *yaml.Node) bool {
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			return true
+		}
 	}
-	hint := DidYouMean(name, names)
-	if hint == "" {
-		hint = "; known here: " + strings.Join(names, ", ")
+	return false
+}
+
+// unknownKey reports a key and returns the word that was probably meant.
+func (p *parser) unknownKey(it item, name string, pos Pos, fields []field) (meant string) {
+	var all, known []string
+	for _, f := range fields {
+		all = append(all, f.name)
+		if f.read != nil {
+			known = append(known, f.name)
+		}
 	}
-	p.errorf(pos, it.path, "unknown key %s%s", clip(name), hint)
+	if meant = Suggest(name, all); meant != "" {
+		p.errorf(pos, it.path, "unknown key %s (did you mean %s?)", quoteOdd(name), meant)
+	} else {
+		p.errorf(pos, it.path, "unknown key %s; known here: %s", quoteOdd(name), strings.Join(known, ", "))
+	}
+	return meant
+}
+
+// quoteOdd clips a name and puts it in quotes if it is not made of letters,
+// digits and the signs of names.
+func quoteOdd(name string) string {
+	odd := strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.", r)
+	})
+	if odd || name == "" {
+		return strconv.Quote(clip(name))
+	}
+	return clip(name)
 }
 
 // list reads a list with at least one entry. The paths of the entries count
@@ -104,6 +146,10 @@ func (p *parser) list(it item, want string) []item {
 	}
 	if len(it.node.Content) == 0 {
 		p.errorf(it.pos, it.path, "want %s; got an empty list", want)
+		return nil
+	}
+	if len(it.node.Content) > maxEntries {
+		p.errorf(p.span(it.node.Content[maxEntries]), it.path, "more than %d entries", maxEntries)
 		return nil
 	}
 	items := make([]item, len(it.node.Content))

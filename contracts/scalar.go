@@ -172,37 +172,55 @@ func (p *parser) multiplier(it item, dst *Value[float64]) {
 	*dst = Value[float64]{V: v, Pos: it.pos, Set: true}
 }
 
-// duration reads a duration between low and high. The unit is the one that a
-// bare number was probably meant in.
-func (p *parser) duration(it item, dst *Value[time.Duration], unit string, low, high time.Duration) {
-	want := "a duration such as 30" + unit
+// durationRange is what a duration may be, and what is said of it.
+type durationRange struct {
+	want      string // a duration such as 30s
+	unit      string // in which a bare number was probably meant
+	low, high time.Duration
+}
+
+// anyDuration is every positive duration.
+func anyDuration(example, unit string) durationRange {
+	return durationRange{want: "a duration such as " + example, unit: unit, low: 1, high: MaxDuration}
+}
+
+// duration reads a positive duration within a range.
+func (p *parser) duration(it item, dst *Value[time.Duration], r durationRange) {
 	n := it.node
 	if n.Kind != yaml.ScalarNode || isNull(n) {
-		p.wrongType(it, want)
+		p.wrongType(it, r.want)
 		return
 	}
-	d, why := parseDuration(n.Value)
+	d, fault := parseDuration(n.Value)
+	text := clip(n.Value)
 	switch {
-	case why == noUnit:
-		p.errorf(it.pos, it.path, "%s has no unit (did you mean %s%s?)", clip(n.Value), clip(n.Value), unit)
-	case why == tooLong && high == MaxDuration:
-		p.errorf(it.pos, it.path, "%s is longer than 100 years", clip(n.Value))
-	case why == tooLong, why == "" && d > high:
-		p.errorf(it.pos, it.path, "%s is too long: want %s at most", clip(n.Value), FormatDuration(high))
-	case why == "" && d <= 0:
-		p.errorf(it.pos, it.path, "want a duration longer than zero; got %s", clip(n.Value))
-	case why != "":
-		p.errorf(it.pos, it.path, "want %s; got %s%s", want, describe(n), why)
-	case d < low:
-		p.errorf(it.pos, it.path, "%s is too short: want %s at least", clip(n.Value), FormatDuration(low))
+	case fault == noUnit && r.unit == "m":
+		p.errorf(it.pos, it.path, "%s has no unit (did you mean %ss or %sm?)", text, text, text)
+	case fault == noUnit:
+		p.errorf(it.pos, it.path, "%s has no unit (did you mean %s%s?)", text, text, r.unit)
+	case fault == malformed:
+		p.errorf(it.pos, it.path, "want %s; got %s%s", r.want, describe(n), durationHint(n.Value))
+	case fault == tooLong && r.high == MaxDuration:
+		p.errorf(it.pos, it.path, "%s is longer than 100 years", text)
+	case fault == tooLong, d > r.high:
+		p.errorf(it.pos, it.path, "%s is too long: want %s at most", text, FormatDuration(r.high))
+	case d <= 0:
+		p.errorf(it.pos, it.path, "want a duration longer than zero; got %s", text)
+	case d < r.low:
+		p.errorf(it.pos, it.path, "%s is too short: want %s at least", text, FormatDuration(r.low))
 	default:
 		*dst = Value[time.Duration]{V: d, Pos: it.pos, Set: true}
 	}
 }
 
+// durationFault is why a text is no duration.
+type durationFault int
+
 const (
-	noUnit  = "no unit"
-	tooLong = "too long"
+	noFault   durationFault = iota
+	malformed               // no numbers with units
+	noUnit                  // a bare number
+	tooLong                 // over MaxDuration
 )
 
 // units are those of Go and days and weeks, the longest first.
@@ -222,18 +240,17 @@ var (
 )
 
 // parseDuration reads a duration with Go's units and d (24h) and w (7d), such
-// as 90d, 1d12h or 1.5h. Why is empty if it could be read, noUnit or tooLong, or
-// else a hint that may follow a message. The result may be zero, and never exceeds
-// MaxDuration.
-func parseDuration(s string) (d time.Duration, why string) {
+// as 90d, 1d12h or 1.5h. It may be zero, and never exceeds MaxDuration.
+func parseDuration(s string) (time.Duration, durationFault) {
 	switch {
-	case len(s) > 100:
-		return 0, " (too many characters)"
+	case len(s) > maxDurationText:
+		return 0, malformed
 	case bareNumber.MatchString(s):
 		return 0, noUnit
 	case !durationForm.MatchString(s):
-		return 0, durationHint(s)
+		return 0, malformed
 	}
+	var d time.Duration
 	for _, part := range durationPart.FindAllStringSubmatch(s, -1) {
 		size := unitSize(part[3])
 		n, err := strconv.ParseInt(part[1], 10, 64)
@@ -244,7 +261,7 @@ func parseDuration(s string) (d time.Duration, why string) {
 		if part[2] != "" {
 			fraction, err := strconv.ParseFloat("0"+part[2], 64)
 			if err != nil {
-				return 0, durationHint(s)
+				return 0, malformed
 			}
 			d += time.Duration(fraction * float64(size))
 		}
@@ -252,8 +269,11 @@ func parseDuration(s string) (d time.Duration, why string) {
 			return 0, tooLong
 		}
 	}
-	return d, ""
+	return d, noFault
 }
+
+// maxDurationText is the longest text, in bytes, that may be a duration.
+const maxDurationText = 100
 
 func unitSize(name string) time.Duration {
 	for _, u := range units {
@@ -266,10 +286,13 @@ func unitSize(name string) time.Duration {
 
 // durationHint guesses what was meant by 30 days, 90D, 1_000s or 3 months.
 func durationHint(s string) string {
+	if len(s) > maxDurationText {
+		return " (too many characters)"
+	}
 	if rest, negative := strings.CutPrefix(s, "-"); negative && durationForm.MatchString(rest) {
 		return " (durations are positive)"
 	}
-	if plain := strings.ReplaceAll(s, "_", ""); plain != s && durationForm.MatchString(plain) {
+	if plain := strings.NewReplacer("_", "", " ", "").Replace(s); plain != s && durationForm.MatchString(plain) {
 		return " (did you mean " + plain + "?)"
 	}
 	m := longUnit.FindStringSubmatch(s)
@@ -289,7 +312,7 @@ func durationHint(s string) string {
 		return " (did you mean " + m[1] + "s?)"
 	case "ms", "millis", "milliseconds":
 		return " (did you mean " + m[1] + "ms?)"
-	case "mo", "month", "months", "y", "yr", "year", "years":
+	case "mo", "mon", "month", "months", "y", "yr", "year", "years":
 		return " (months and years differ in length: say it in d or w)"
 	}
 	return " (units: w, d, h, m, s, ms, us, ns)"

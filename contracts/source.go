@@ -14,7 +14,7 @@ import (
 // Limits of a contract file. They bound time and memory for any input.
 const (
 	maxSource      = 1 << 20 // bytes
-	maxContracts   = 1000
+	maxEntries     = 1000    // of a list or mapping: contracts of a file, effects of a contract
 	maxPunctuation = 100_000 // see tooMuchPunctuation
 	maxDiagnostics = 1000
 )

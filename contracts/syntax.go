@@ -99,6 +99,10 @@ func (s *slipFinder) find() {
 func (s *slipFinder) blockLine(indent int) {
 	text := s.lines[s.line]
 	start := indent
+	if top := len(s.indents) - 1; strings.HasPrefix(text[start:], "- ") && s.plain && top >= 0 && s.indents[top] == indent {
+		s.report(s.line, start, 1, "a list entry among the keys of a mapping")
+		return
+	}
 	for strings.HasPrefix(text[start:], "- ") {
 		start += 2
 		start += len(text[start:]) - len(strings.TrimLeft(text[start:], " "))

@@ -1,0 +1,5 @@
+//go:build !race
+
+package contracts
+
+const raceEnabled = false
