@@ -72,7 +72,7 @@ type Error struct {
 	// Attempt counts the work's attempts from 1; zero if there was none.
 	Attempt int
 	// RetryAt is when the next attempt is due, by the ledger's clock. Zero unless
-	// State is Failed.
+	// State is StateFailed.
 	RetryAt time.Time
 	// ExternalRef is what the other system calls the result, where it is known.
 	ExternalRef string
@@ -81,10 +81,6 @@ type Error struct {
 	// Cause is what led to the error: the handler's or the effect function's own
 	// error, or the database's. It may be nil.
 	Cause error
-
-	// worker says that a worker of the ledger will run the work again, so that no
-	// redelivery is needed.
-	worker bool
 }
 
 func (e *Error) Error() string {
@@ -122,12 +118,12 @@ func (e *Error) Unwrap() []error {
 
 // ShouldAck answers a consumer's one question: may this message be acknowledged?
 //
-// Yes if there was no error, if the ledger has the work's outcome (done, dead),
-// or if a worker will run it again from the ledger. No if the work waits for a
-// redelivery, if it waits for a person and only a redelivery would run it
-// afterwards, if the payload is not the one that is recorded, if no identity
-// could be derived, and if the ledger could not be reached: acknowledging then
-// would lose the work.
+// Yes if there was no error, or if the ledger has the work's outcome for good
+// (done, dead). No if the work waits for a redelivery, or for a person after whom
+// only a redelivery would run it; if the payload is not the one that is recorded;
+// if no identity could be derived; and if the ledger could not be reached: to
+// acknowledge then would lose the work. What can never succeed ends in the
+// source's own dead letters, not in nobody's hands.
 //
 // Of joined errors, all must allow it.
 func ShouldAck(err error) bool {
@@ -152,13 +148,7 @@ func ShouldAck(err error) bool {
 	default:
 		return false
 	}
-	switch e.Reason {
-	case ErrDone, ErrDead, ErrResultDropped:
-		return true
-	case ErrRetryLater, ErrOutcomeUnknown, ErrEffectDiverged, ErrAwaitingApproval:
-		return e.worker
-	}
-	return false
+	return e.Reason == ErrDone || e.Reason == ErrDead || e.Reason == ErrResultDropped
 }
 
 // IdentityError is what a generated derivation returns: field is the path of the

@@ -6,12 +6,12 @@ type State string
 // The states of work. Only a claim makes work running; whatever an operator does
 // makes it failed and due, since operators have no handlers.
 const (
-	Running State = "running" // claimed, under a lease
-	Failed  State = "failed"  // will be tried again at its next attempt's time
-	Unknown State = "unknown" // an effect's outcome cannot be known; a person decides
-	Waiting State = "waiting" // waits for an approval
-	Dead    State = "dead"    // given up: a permanent error, or no attempts left
-	Done    State = "done"    // complete, remembered until its window is over
+	StateRunning State = "running" // claimed, under a lease
+	StateFailed  State = "failed"  // will be tried again at its next attempt's time
+	StateUnknown State = "unknown" // an effect's outcome cannot be known; a person decides
+	StateWaiting State = "waiting" // waits for an approval
+	StateDead    State = "dead"    // given up: a permanent error, or no attempts left
+	StateDone    State = "done"    // complete, remembered until its window is over
 )
 
 // EffectState is where one effect of work stands.

@@ -23,10 +23,10 @@ type Store[Tx any] interface {
 	Lookup(ctx context.Context, id WorkID) (Work, error)
 
 	// InTx opens a transaction that holds the ledger and the application's own
-	// tables, and commits it if fn returns nil. What fn writes through w is part
+	// tables, and commits it if fn returns nil. What fn writes through s is part
 	// of that transaction, and a fence that held at fn's last write holds at the
-	// commit. An error of fn is returned as it is.
-	InTx(ctx context.Context, fn func(ctx context.Context, tx Tx, w Writer) error) error
+	// commit. An error of fn is returned as it is; a panic rolls back and goes on.
+	InTx(ctx context.Context, fn func(ctx context.Context, s Session[Tx]) error) error
 
 	// ExclusiveTx reports that no other write to the ledger can commit while fn
 	// of InTx runs, so that leases have to be renewed inside it.
@@ -36,8 +36,21 @@ type Store[Tx any] interface {
 	Close() error
 }
 
+// Session is one open transaction of a [Store]. It is valid until the function
+// that InTx calls returns, and not safe for concurrent use.
+type Session[Tx any] interface {
+	Writer
+
+	// Tx is the transaction, for the application's own statements.
+	Tx() Tx
+
+	// Savepoint runs fn and undoes what was written meanwhile, through Tx too, if
+	// fn returns an error or panics. The error is returned as it is.
+	Savepoint(ctx context.Context, fn func(ctx context.Context) error) error
+}
+
 // Writer is the ledger's writes. A [Store] makes each in a transaction of its
-// own; the Writer that InTx hands out makes them in the one it stands in.
+// own; a [Session] makes them in the one it stands for.
 type Writer interface {
 	// Claim takes work for one attempt, in one atomic step, if it is new, due,
 	// abandoned (its lease is over) or forgotten (its window is over). Abandoned
@@ -192,7 +205,7 @@ type EffectWrite struct {
 // End leaves the running state.
 type End struct {
 	Fence
-	// State is Done, Failed, Unknown or Dead.
+	// State is StateDone, StateFailed, StateUnknown or StateDead.
 	State       State
 	Result      Body
 	ExternalRef string

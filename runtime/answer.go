@@ -1,0 +1,144 @@
+package idem
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// follow answers a duplicate of work that another call in this process is
+// claiming or running. settled is false if that call turned out not to run it:
+// then the duplicate asks for itself.
+func (c *contract[Tx, In, Out]) follow(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], settled bool, err error) {
+	running := Work{State: StateRunning}
+	select {
+	case <-fl.decided:
+	case <-ctx.Done():
+		return result, true, c.fail(d, ErrRunning, running, context.Cause(ctx))
+	}
+	if !fl.won {
+		// Wait for it to be gone, or join would only find it again.
+		select {
+		case <-fl.done:
+		case <-ctx.Done():
+		}
+		return result, false, nil
+	}
+	if fl.payload != d.hash && c.spec.Response.OtherPayload == OtherPayloadError {
+		return result, true, c.fail(d, ErrPayloadMismatch, running, nil)
+	}
+	if result, settled, err = c.whileRunning(d, running); settled {
+		return result, true, err
+	}
+	timer := time.NewTimer(c.spec.Response.Wait)
+	defer timer.Stop()
+	select {
+	case <-fl.done:
+	case <-timer.C:
+		return result, true, c.fail(d, ErrRunning, running, c.waited())
+	case <-ctx.Done():
+		return result, true, c.fail(d, ErrRunning, running, context.Cause(ctx))
+	}
+	work, err := c.ledger.core.store.Lookup(ctx, d.id)
+	switch {
+	case err != nil:
+		return result, true, c.fail(d, ErrLedger, Work{}, err)
+	case work.State == StateRunning || work.State == "":
+		// The winner could not record its end: its lease decides.
+		return result, true, c.fail(d, ErrRunning, work, nil)
+	}
+	result, err = c.answer(ctx, d, work)
+	return result, true, err
+}
+
+func (c *contract[Tx, In, Out]) waited() error {
+	return fmt.Errorf("it was still running after %s", c.spec.Response.Wait)
+}
+
+// answer is what a duplicate gets, for every state of its work.
+func (c *contract[Tx, In, Out]) answer(ctx context.Context, d *delivery[In], work Work) (Result[Out], error) {
+	if c.otherPayload(d, work) {
+		return Result[Out]{}, c.fail(d, ErrPayloadMismatch, work, nil)
+	}
+	switch work.State {
+	case StateDone:
+		return c.whenDone(d, work)
+	case StateRunning:
+		if result, settled, err := c.whileRunning(d, work); settled {
+			return result, err
+		}
+		return c.waitForOther(ctx, d, work)
+	}
+	var cause error
+	if work.LastError != "" {
+		cause = &storedError{message: work.LastError}
+	}
+	return Result[Out]{}, c.fail(d, reasonFor(work.State, nil), work, cause)
+}
+
+// otherPayload reports that the work is known with another payload, of the same
+// shape: hashes of different shapes say nothing.
+func (c *contract[Tx, In, Out]) otherPayload(d *delivery[In], work Work) bool {
+	return c.spec.Response.OtherPayload == OtherPayloadError &&
+		work.PayloadShape == c.spec.Payload.Shape && work.PayloadHash != d.hash
+}
+
+func (c *contract[Tx, In, Out]) whenDone(d *delivery[In], work Work) (Result[Out], error) {
+	result := Result[Out]{ID: d.id, Replayed: true, State: StateDone, Attempt: work.Attempt, ExternalRef: work.ExternalRef}
+	switch c.spec.Response.WhenDone {
+	case DoneError:
+		return Result[Out]{}, c.fail(d, ErrDone, work, nil)
+	case DoneNoOp:
+		return result, nil
+	}
+	value, err := decode[Out](work.Result)
+	if err != nil {
+		cause := err
+		if work.LastError != "" {
+			cause = &storedError{message: work.LastError}
+		}
+		return Result[Out]{}, c.fail(d, ErrResultDropped, work, cause)
+	}
+	result.Value = value
+	return result, nil
+}
+
+// whileRunning answers at once, unless the contract says to wait.
+func (c *contract[Tx, In, Out]) whileRunning(d *delivery[In], work Work) (result Result[Out], settled bool, err error) {
+	switch c.spec.Response.WhileRunning {
+	case RunningError:
+		return result, true, c.fail(d, ErrRunning, work, nil)
+	case RunningNoOp:
+		return Result[Out]{ID: d.id, Replayed: true, State: StateRunning, Attempt: work.Attempt}, true, nil
+	}
+	return result, false, nil
+}
+
+// waitForOther waits for work that another process runs. It asks at jittered,
+// growing intervals, so that many waiters do not ask in step.
+func (c *contract[Tx, In, Out]) waitForOther(ctx context.Context, d *delivery[In], work Work) (Result[Out], error) {
+	waitCtx, cancel := context.WithTimeout(ctx, c.spec.Response.Wait)
+	defer cancel()
+	const shortest, longest = 5 * time.Millisecond, 250 * time.Millisecond
+	for pause := shortest; work.State == StateRunning; pause = min(2*pause, longest) {
+		sleep(waitCtx, pause/2+rand.N(pause))
+		if waitCtx.Err() != nil {
+			cause := context.Cause(ctx)
+			if cause == nil {
+				cause = c.waited()
+			}
+			return Result[Out]{}, c.fail(d, ErrRunning, work, cause)
+		}
+		latest, err := c.ledger.core.store.Lookup(ctx, d.id)
+		if err != nil {
+			return Result[Out]{}, c.fail(d, ErrLedger, work, err)
+		}
+		if latest.State == "" {
+			// Done and already forgotten again: nothing is known of the result.
+			return Result[Out]{}, c.fail(d, ErrRunning, work, nil)
+		}
+		work = latest
+	}
+	return c.answer(ctx, d, work)
+}

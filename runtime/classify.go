@@ -1,0 +1,250 @@
+package idem
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"reflect"
+	"strings"
+	"syscall"
+)
+
+// Permanent marks err: trying again cannot help. The work becomes dead, an
+// effect refused. Nil stays nil.
+func Permanent(err error) error { return mark(ClassPermanent, err) }
+
+// NotApplied marks err: the call has certainly done nothing, so it may be made
+// again whatever its guard. Nil stays nil.
+func NotApplied(err error) error { return mark(ClassNotApplied, err) }
+
+// Unknown marks err: the call may have been applied. Nil stays nil.
+func Unknown(err error) error { return mark(ClassUnknown, err) }
+
+type marked struct {
+	class Class
+	error
+}
+
+func (m *marked) Unwrap() error { return m.error }
+
+func mark(class Class, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &marked{class, err}
+}
+
+// reading is how the errors of one contract are read: its own lists first, then
+// what is known of common errors.
+type reading struct {
+	permanent, transient []ErrorMatch
+}
+
+// callClass says what the error of an effect's call means for a repeat of the
+// call. What nobody has classified may have been applied.
+func (r reading) callClass(err error) Class {
+	switch class := r.class(err, mostUncertain); class {
+	case "", ClassTransient:
+		return ClassUnknown
+	default:
+		return class
+	}
+}
+
+// handlerClass says whether a handler that returned err is to be run again.
+// What nobody has classified is tried again.
+func (r reading) handlerClass(err error) Class {
+	if class := r.class(err, mostRetryable); class != "" {
+		return class
+	}
+	return ClassTransient
+}
+
+// class walks down to what says most: a mark, a joined error (whose parts are
+// read one by one) or this package's own error; then it asks the contract's
+// lists and at last the table of common errors.
+func (r reading) class(err error, combine func(a, b Class) Class) Class {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if m, ok := e.(*marked); ok {
+			return m.class
+		}
+		if parts := joined(e); len(parts) > 0 {
+			class := r.class(parts[0], combine)
+			for _, part := range parts[1:] {
+				class = combine(class, r.class(part, combine))
+			}
+			return class
+		}
+		if own, ok := e.(*Error); ok {
+			if class := r.listed(err); class != "" {
+				return class
+			}
+			return own.class()
+		}
+	}
+	if m, ok := errors.AsType[*marked](err); ok {
+		return m.class
+	}
+	if class := r.listed(err); class != "" {
+		return class
+	}
+	return commonClass(err)
+}
+
+func (r reading) listed(err error) Class {
+	for _, m := range r.permanent {
+		if m.is(err) {
+			return ClassPermanent
+		}
+	}
+	for _, m := range r.transient {
+		if m.is(err) {
+			// "Try again" is no evidence that a call which was cut off did nothing.
+			if cutOff(err) {
+				return ClassUnknown
+			}
+			return ClassNotApplied
+		}
+	}
+	return ""
+}
+
+// class is what an error of this package means to a handler that returns it.
+func (e *Error) class() Class {
+	if e.Class != "" {
+		return e.Class
+	}
+	switch e.Reason {
+	case ErrEffectRefused, ErrGivenUp, ErrDead, ErrPayloadMismatch, ErrIdentity, ErrContract, ErrInTransaction:
+		return ClassPermanent
+	}
+	return ClassTransient
+}
+
+var wrapErrorsType = reflect.TypeOf(fmt.Errorf("%w%w", io.EOF, io.EOF))
+
+func joined(err error) []error {
+	multi, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	if _, own := err.(*Error); own || reflect.TypeOf(err) == wrapErrorsType {
+		return nil
+	}
+	return multi.Unwrap()
+}
+
+// mostRetryable: a batch is tried again if any of its parts may be.
+func mostRetryable(a, b Class) Class {
+	return first(a, b, "", ClassTransient, ClassNotApplied, ClassUnknown)
+}
+
+// mostUncertain: a call may have been applied if any of its parts may have been.
+func mostUncertain(a, b Class) Class {
+	return first(a, b, "", ClassUnknown, ClassTransient, ClassNotApplied)
+}
+
+func first(a, b Class, order ...Class) Class {
+	for _, class := range order {
+		if a == class || b == class {
+			return class
+		}
+	}
+	return ClassPermanent
+}
+
+// cutOff reports that a call ended without an answer, so that it may have been
+// applied.
+func cutOff(err error) bool {
+	if notSent(err) {
+		return false
+	}
+	var timeout net.Error
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// notSent reports that a call ended before anything was sent.
+func notSent(err error) bool {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return true
+	}
+	_, dns := errors.AsType[*net.DNSError](err)
+	return dns || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, driver.ErrBadConn)
+}
+
+// commonClass knows the errors of context, net, syscall and databases, and those
+// that carry an HTTP status or an SQLSTATE.
+func commonClass(err error) Class {
+	switch {
+	case notSent(err):
+		return ClassNotApplied
+	case cutOff(err):
+		return ClassUnknown
+	}
+	if status := httpStatus(err); status != 0 {
+		return statusClass(status)
+	}
+	if state, ok := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err); ok {
+		return sqlStateClass(state.SQLState())
+	}
+	return ""
+}
+
+func httpStatus(err error) int {
+	if e, ok := errors.AsType[interface {
+		error
+		StatusCode() int
+	}](err); ok {
+		return e.StatusCode()
+	}
+	if e, ok := errors.AsType[interface {
+		error
+		HTTPStatusCode() int
+	}](err); ok {
+		return e.HTTPStatusCode()
+	}
+	return 0
+}
+
+// statusClass reads an HTTP status, by number so that nobody pulls in net/http
+// who does not speak HTTP. A refusal for who asks (401, 403) or for how
+// often (425, 429) has applied nothing and may pass later; 409 is also what a
+// provider answers while the first call with the same key is still under way.
+func statusClass(status int) Class {
+	switch status {
+	case 401, 403, 425, 429:
+		return ClassNotApplied
+	case 408, 409:
+		return ClassUnknown
+	}
+	switch {
+	case status >= 400 && status < 500:
+		return ClassPermanent
+	case status >= 500, status >= 300:
+		return ClassUnknown
+	}
+	return ""
+}
+
+// sqlStateClass reads the first two characters of an SQLSTATE (SQL:2023 and
+// PostgreSQL, appendix A).
+func sqlStateClass(state string) Class {
+	switch {
+	case strings.HasPrefix(state, "40"), strings.HasPrefix(state, "53"), strings.HasPrefix(state, "55"):
+		return ClassNotApplied // rolled back, out of resources, object not ready
+	case strings.HasPrefix(state, "22"), strings.HasPrefix(state, "23"), strings.HasPrefix(state, "42"):
+		return ClassPermanent // bad data, constraint, bad statement
+	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57"):
+		return ClassUnknown // connection, operator intervention
+	}
+	return ""
+}

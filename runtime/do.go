@@ -1,0 +1,418 @@
+package idem
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+)
+
+// Define makes the contract that s describes, over l. Generated code calls it. A
+// Spec that lacks something gives a contract whose every call says so.
+func Define[Tx, In, Out any](l *Ledger[Tx], s Spec[In, Out]) Contract[In, Out] {
+	return &contract[Tx, In, Out]{
+		ledger: l, spec: s, broken: s.validate(),
+		read: reading{permanent: s.Retry.Permanent, transient: s.Retry.Transient},
+	}
+}
+
+type contract[Tx, In, Out any] struct {
+	ledger *Ledger[Tx]
+	spec   Spec[In, Out]
+	broken error
+	read   reading
+}
+
+// delivery is one call of Do.
+type delivery[In any] struct {
+	in      In
+	id      WorkID
+	payload Body
+	hash    Hash
+	scope   string
+}
+
+func (c *contract[Tx, In, Out]) ID(in In) (WorkID, error) {
+	if c.broken != nil {
+		return WorkID{}, c.broken
+	}
+	return c.spec.ID(in)
+}
+
+func (c *contract[Tx, In, Out]) Do(ctx context.Context, in In) (Result[Out], error) {
+	d, err := c.deliver(in)
+	if err != nil {
+		return Result[Out]{}, err
+	}
+	if err := c.ledger.enter(); err != nil {
+		return Result[Out]{}, c.fail(d, err, Work{}, nil)
+	}
+	defer c.ledger.running.Done()
+	for {
+		if err := ctx.Err(); err != nil {
+			return Result[Out]{}, c.fail(d, ErrLedger, Work{}, context.Cause(ctx))
+		}
+		// A duplicate of done work ends here and writes nothing.
+		work, err := c.ledger.core.store.Lookup(ctx, d.id)
+		if err != nil {
+			return Result[Out]{}, c.fail(d, ErrLedger, Work{}, err)
+		}
+		if work.State == StateDone {
+			return c.answer(ctx, d, work)
+		}
+		fl, leads := c.ledger.flights.join(d.id, d.hash)
+		if leads {
+			return c.lead(ctx, fl, d)
+		}
+		result, settled, err := c.follow(ctx, fl, d)
+		if settled {
+			return result, err
+		}
+	}
+}
+
+// deliver derives everything that a delivery is known by, before anything is
+// asked of the ledger.
+func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
+	if c.broken != nil {
+		return nil, c.broken
+	}
+	id, err := c.spec.ID(in)
+	if err != nil {
+		return nil, err
+	}
+	d := &delivery[In]{in: in, id: id}
+	canonical, err := c.spec.Payload.Append(nil, in)
+	if err != nil {
+		return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload has no canonical form: %w", err))
+	}
+	d.hash = sha256.Sum256(canonical)
+	if d.payload, err = encode(in); err != nil {
+		return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload cannot be encoded: %w", err))
+	}
+	if c.spec.Scope != nil {
+		d.scope = c.spec.Scope(in)
+	}
+	return d, nil
+}
+
+// lead claims the work and runs it, or answers for where it stands.
+func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *delivery[In]) (Result[Out], error) {
+	defer c.ledger.flights.leave(fl)
+	if c.spec.OneTransaction {
+		return c.runInOne(ctx, fl, d)
+	}
+	sent := time.Now()
+	claimed, fence, err := c.claim(ctx, d)
+	if err != nil {
+		return Result[Out]{}, c.fail(d, ErrLedger, Work{}, err)
+	}
+	if !claimed.Won {
+		// Left before the answer, which may take a while: other duplicates ask for
+		// themselves and do not queue behind this one.
+		c.ledger.flights.leave(fl)
+		return c.answer(ctx, d, claimed.Work)
+	}
+	if ctx.Err() != nil {
+		return Result[Out]{}, c.release(ctx, d, fence)
+	}
+	fl.decide(true)
+	return c.run(ctx, d, fence, claimed, sent)
+}
+
+// claim asks for the work until there is an answer: a row may go between the
+// statement that did not get it and the one that reads it.
+func (c *contract[Tx, In, Out]) claim(ctx context.Context, d *delivery[In]) (Claimed, Fence, error) {
+	fence := Fence{ID: d.id, Token: newToken()}
+	request := c.claimOf(d, fence)
+	var claimed Claimed
+	err := c.ledger.durably(ctx, func(ctx context.Context) (err error) {
+		claimed, err = c.claimOnce(ctx, c.ledger.core.store, request)
+		return err
+	})
+	return claimed, fence, err
+}
+
+func (c *contract[Tx, In, Out]) claimOf(d *delivery[In], fence Fence) Claim {
+	return Claim{
+		Fence: fence, Kind: c.spec.Kind, Version: c.spec.Version, Scope: d.scope,
+		Lease: c.spec.Lease, Budget: c.spec.Retry.MaxAttempts,
+		Payload: d.payload, PayloadHash: d.hash, PayloadShape: c.spec.Payload.Shape,
+		AnyPayload: c.spec.Response.OtherPayload == OtherPayloadReturnOriginal,
+		Release:    c.ledger.release,
+	}
+}
+
+func (c *contract[Tx, In, Out]) claimOnce(ctx context.Context, w Writer, request Claim) (Claimed, error) {
+	const tries = 10
+	for range tries {
+		claimed, err := w.Claim(ctx, request)
+		if err != nil || claimed.Won || claimed.Work.State != "" {
+			return claimed, err
+		}
+	}
+	return Claimed{}, errors.New("the work's row came and went while it was claimed")
+}
+
+// release gives back a claim whose caller has left before anything was done.
+func (c *contract[Tx, In, Out]) release(ctx context.Context, d *delivery[In], fence Fence) error {
+	cause := context.Cause(ctx)
+	var work Work
+	err := c.ledger.durably(ctx, func(ctx context.Context) (err error) {
+		work, err = c.ledger.core.store.End(ctx, End{Fence: fence, State: StateFailed, Class: ClassNotApplied, Error: cause.Error(), Window: c.spec.Window, Refund: true})
+		return err
+	})
+	if err != nil {
+		return c.fail(d, ErrLedger, Work{}, errors.Join(cause, err))
+	}
+	return c.fail(d, ErrRetryLater, work, cause)
+}
+
+// run makes one attempt.
+func (c *contract[Tx, In, Out]) run(ctx context.Context, d *delivery[In], fence Fence, claimed Claimed, sent time.Time) (result Result[Out], err error) {
+	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, claimed)
+	run.ctx, run.cancel = context.WithCancelCause(ctx)
+	defer run.cancel(nil)
+	lease := c.ledger.leases.keep(fence, c.spec.Lease, c.spec.Timeout, sent, run.cancel)
+	defer c.ledger.leases.drop(lease)
+	c.handle(run, d.in, func(out Out, failure error) {
+		result, err = c.finish(ctx, d, run, claimed.Work, out, failure)
+	})
+	return result, err
+}
+
+// finish records how an attempt ended, whether or not its caller is still there.
+func (c *contract[Tx, In, Out]) finish(ctx context.Context, d *delivery[In], run *Run, claimed Work, out Out, failure error) (Result[Out], error) {
+	end, cause := c.settle(run, claimed, out, failure)
+	if end.State == "" {
+		return Result[Out]{}, c.fail(d, ErrLeaseLost, claimed, cause)
+	}
+	var work Work
+	err := c.ledger.durably(ctx, func(ctx context.Context) (err error) {
+		work, err = c.ledger.core.store.End(ctx, end)
+		return err
+	})
+	switch {
+	case errors.Is(err, ErrLeaseLost):
+		return Result[Out]{}, c.fail(d, ErrLeaseLost, claimed, cause)
+	case err != nil:
+		return Result[Out]{}, c.fail(d, ErrLedger, claimed, errors.Join(cause, err))
+	}
+	return c.ended(d, out, work, cause)
+}
+
+// runInOne makes an attempt whose claim, effects and completion commit together.
+// What fails is rolled back whole and then recorded in a transaction of its own.
+func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], err error) {
+	one := &oneTransaction[Out]{renewed: func() {}}
+	txCtx, cancel := context.WithTimeoutCause(ctx, min(c.spec.Lease/3, c.spec.Timeout), errTxTime)
+	defer cancel()
+	rolledBack := false
+	defer func() {
+		// Also while a panic of the handler is on its way, which goes on after this.
+		if !rolledBack {
+			return
+		}
+		if one.work, err = c.recordFailure(ctx, d, one.end); err != nil {
+			err = c.fail(d, ErrLedger, Work{}, errors.Join(one.cause, err))
+			return
+		}
+		result, err = c.ended(d, one.out, one.work, one.cause)
+	}()
+	err = c.ledger.store.InTx(txCtx, func(ctx context.Context, s Session[Tx]) (err error) {
+		fence := Fence{ID: d.id, Token: newToken()}
+		one.claimed, err = c.claimOnce(ctx, s, c.claimOf(d, fence))
+		fl.decide(err == nil && one.claimed.Won)
+		if err != nil || !one.claimed.Won {
+			return err
+		}
+		run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, one.claimed)
+		run.writer, run.session = s, s
+		run.ctx, run.cancel = context.WithCancelCause(ctx)
+		defer run.cancel(nil)
+		c.handle(run, d.in, func(out Out, failure error) {
+			one.out = out
+			one.end, one.cause = c.settle(run, one.claimed.Work, out, failure)
+			rolledBack = one.end.State != StateDone
+		})
+		if rolledBack {
+			return errRollBack
+		}
+		if one.work, err = s.End(ctx, one.end); err != nil {
+			return err
+		}
+		if c.ledger.core.store.ExclusiveTx() {
+			one.renewed, err = c.ledger.leases.renewAll(ctx, s)
+		}
+		return err
+	})
+	switch {
+	case rolledBack:
+		return result, nil // by the deferred function
+	case err != nil:
+		return result, c.fail(d, ErrLedger, Work{}, err)
+	case !one.claimed.Won:
+		c.ledger.flights.leave(fl)
+		return c.answer(ctx, d, one.claimed.Work)
+	}
+	one.renewed()
+	return c.ended(d, one.out, one.work, nil)
+}
+
+// oneTransaction is what becomes of an attempt in one transaction.
+type oneTransaction[Out any] struct {
+	claimed Claimed
+	out     Out
+	end     End
+	cause   error
+	work    Work
+	renewed func()
+}
+
+var errRollBack = errors.New("the attempt failed")
+
+// recordFailure counts a rolled back attempt against the budget.
+func (c *contract[Tx, In, Out]) recordFailure(ctx context.Context, d *delivery[In], end End) (work Work, err error) {
+	if end.State == "" {
+		end.State, end.Class = StateFailed, ClassTransient
+	}
+	err = c.ledger.durably(ctx, func(ctx context.Context) error {
+		return c.ledger.store.InTx(ctx, func(ctx context.Context, s Session[Tx]) error {
+			fence := Fence{ID: d.id, Token: newToken()}
+			claimed, err := c.claimOnce(ctx, s, c.claimOf(d, fence))
+			if err != nil {
+				return err
+			}
+			if work = claimed.Work; !claimed.Won {
+				return nil // another delivery was faster: what it did stands
+			}
+			end.Fence = fence
+			work, err = s.End(ctx, end)
+			return err
+		})
+	})
+	return work, err
+}
+
+var errGoexit = errors.New("the handler ended its goroutine")
+
+// handle calls the handler, waits for the effects that it left behind, and hands
+// the outcome to finish, also if the handler panics or calls runtime.Goexit:
+// those go on afterwards.
+func (c *contract[Tx, In, Out]) handle(run *Run, in In, finish func(out Out, failure error)) {
+	var out Out
+	failure := errGoexit
+	defer func() {
+		panicked := recover()
+		if panicked != nil {
+			failure = fmt.Errorf("the handler panicked: %v", panicked)
+			c.ledger.log.Error("idem: a handler panicked", "kind", c.spec.Kind, "work_id", run.fence.ID.String(),
+				"attempt", run.attempt, "panic", panicked, "stack", string(debug.Stack()))
+		}
+		if failure != nil {
+			run.cancel(failure)
+		}
+		run.close()
+		finish(out, failure)
+		if panicked != nil {
+			panic(panicked)
+		}
+	}()
+	out, failure = c.spec.Handle(run.ctx, run, in)
+}
+
+// settle decides how an attempt ends. The zero End means that there is nothing
+// to record: the lease is lost, and the work belongs to somebody else.
+func (c *contract[Tx, In, Out]) settle(run *Run, work Work, out Out, failure error) (End, error) {
+	sticky := run.stuck()
+	if sticky == nil && failure == nil {
+		sticky = run.unsettled()
+	}
+	end := End{Fence: run.fence, Window: c.spec.Window, ExternalRef: run.lastRef}
+	cause := failure
+	if sticky != nil {
+		if cause == nil || !errors.Is(cause, sticky.Reason) {
+			cause = sticky
+		}
+		end.Error, end.Class = cause.Error(), ClassUnknown
+		switch sticky.Reason {
+		case ErrLeaseLost:
+			return End{}, cause
+		case ErrOutcomeUnknown, ErrEffectDiverged:
+			end.State = StateUnknown
+			return end, cause
+		}
+		c.retryOrBury(run, work, &end, ClassTransient)
+		return end, cause
+	}
+	if failure == nil {
+		end.State = StateDone
+		end.Result, end.Error = c.ledger.encodeResult(out)
+		return end, nil
+	}
+	end.Error = failure.Error()
+	c.retryOrBury(run, work, &end, c.read.handlerClass(failure))
+	return end, failure
+}
+
+// retryOrBury is the one place that decides whether failed work is tried again.
+func (c *contract[Tx, In, Out]) retryOrBury(run *Run, work Work, end *End, class Class) {
+	end.Class = class
+	if class == ClassPermanent || work.BudgetLeft <= 0 {
+		end.State = StateDead
+		return
+	}
+	end.State = StateFailed
+	end.RetryIn = max(c.spec.Retry.delay(work.Attempt, rand.Float64()), run.notBefore.Sub(run.now()))
+}
+
+// delay is how long to wait after the given number of attempts; at is drawn
+// evenly from [0, 1).
+func (r Retry) delay(attempts int, at float64) time.Duration {
+	longest := float64(r.Initial) * math.Pow(r.Multiplier, float64(attempts-1))
+	// The power may be +Inf, which min clamps as it does any other length.
+	return time.Duration(at * min(longest, float64(r.Max)))
+}
+
+// ended answers for the attempt that this call made.
+func (c *contract[Tx, In, Out]) ended(d *delivery[In], out Out, work Work, cause error) (Result[Out], error) {
+	if work.State == StateDone && cause == nil {
+		return Result[Out]{ID: d.id, Value: out, State: StateDone, Attempt: work.Attempt, ExternalRef: work.ExternalRef}, nil
+	}
+	return Result[Out]{}, c.fail(d, reasonFor(work.State, cause), work, cause)
+}
+
+// reasonFor names why work in a state gives no result. Work that another attempt
+// holds by now is running.
+func reasonFor(state State, cause error) error {
+	switch state {
+	case StateFailed:
+		return ErrRetryLater
+	case StateDead:
+		return ErrDead
+	case StateUnknown:
+		if errors.Is(cause, ErrEffectDiverged) {
+			return ErrEffectDiverged
+		}
+		return ErrOutcomeUnknown
+	case StateWaiting:
+		return ErrAwaitingApproval
+	case StateRunning:
+		return ErrRunning
+	case StateDone:
+		return ErrDone
+	}
+	return ErrLedger
+}
+
+func (c *contract[Tx, In, Out]) fail(d *delivery[In], reason error, work Work, cause error) *Error {
+	e := &Error{Reason: reason, Kind: c.spec.Kind, ID: d.id, State: work.State, Attempt: work.Attempt, ExternalRef: work.ExternalRef, Class: "", Cause: cause}
+	if work.State == StateFailed {
+		e.RetryAt = work.NextAttemptAt
+	}
+	return e
+}

@@ -1,0 +1,95 @@
+package idem
+
+import (
+	"context"
+	"time"
+)
+
+// Call is what an effect function is handed: which work it is for, and the key
+// to send to the provider. It is sealed: only this package makes one, so that no
+// effect can be called with a made-up key.
+type Call interface {
+	// Key is the effect's key: 64 hexadecimal digits, the same in every attempt.
+	// Send it as the provider's idempotency key, or store it where the provider
+	// lets you search for it.
+	Key() string
+	// WorkID names the work.
+	WorkID() WorkID
+	// Kind is the contract's kind.
+	Kind() string
+	// Effect is the effect's name in the contract.
+	Effect() string
+	// Attempt is the work's attempt, from 1.
+	Attempt() int
+	sealed()
+}
+
+// TxCall is the Call of an effect with the guard transaction.
+type TxCall[Tx any] interface {
+	Call
+	// Tx is the transaction in which the effect and its row commit together. The
+	// ledger commits it or rolls it back; the effect must not.
+	Tx() Tx
+}
+
+// Effect is what generated code says about one effect of a contract.
+type Effect[In, Out any] struct {
+	// Name is the effect's name in the contract.
+	Name string
+	// Payload is the canonical form of the effect's input.
+	Payload func(dst []byte, in In) ([]byte, error)
+	// Per appends the canonical array of the values that once_per names. Nil
+	// without once_per.
+	Per func(dst []byte, in In) ([]byte, error)
+	// ExternalRef is what the other system calls the result. Nil if the contract
+	// does not say.
+	ExternalRef func(out Out) string
+	// Call is the user's function. Nil for the guard transaction alone.
+	Call func(ctx context.Context, call Call, in In) (Out, error)
+}
+
+// IfUnknown is what happens to an effect with the guard once whose outcome is
+// unknown. The zero value is invalid.
+type IfUnknown int
+
+// The answers to an unknown outcome.
+const (
+	Ask    IfUnknown = iota + 1 // the work waits for a person
+	GiveUp                      // the effect is recorded as given up, never as done
+	Repeat                      // call again
+)
+
+// Guarded is an effect together with what makes a repeat of it safe.
+type Guarded[In, Out any] struct {
+	effect Effect[In, Out]
+	guard  guard[In, Out]
+}
+
+// IdempotencyKey guards an effect whose provider dedupes on [Call.Key] for
+// remembersFor after it first saw the key.
+func IdempotencyKey[In, Out any](e Effect[In, Out], remembersFor time.Duration) *Guarded[In, Out] {
+	return &Guarded[In, Out]{e, keyGuard[In, Out]{remembersFor}}
+}
+
+// FindFirst guards an effect that can be looked for at the provider. An effect
+// is visible to find at the latest visibleAfter its call was started. find
+// returns false only if the effect is certainly absent.
+func FindFirst[In, Out any](e Effect[In, Out], find func(ctx context.Context, call Call, in In) (Out, bool, error), visibleAfter time.Duration) *Guarded[In, Out] {
+	return &Guarded[In, Out]{e, findGuard[In, Out]{find, visibleAfter}}
+}
+
+// Once guards an effect that is never repeated once it has started.
+func Once[In, Out any](e Effect[In, Out], ifUnknown IfUnknown) *Guarded[In, Out] {
+	return &Guarded[In, Out]{e, onceGuard[In, Out]{ifUnknown}}
+}
+
+// Read records the first answer of a read, so that every attempt decides alike.
+func Read[In, Out any](e Effect[In, Out]) *Guarded[In, Out] {
+	return &Guarded[In, Out]{e, readGuard[In, Out]{}}
+}
+
+// Transaction guards an effect on the application's own tables: it commits in
+// one transaction with its row in the ledger. e.Call is not used.
+func Transaction[Tx, In, Out any](l *Ledger[Tx], e Effect[In, Out], call func(ctx context.Context, call TxCall[Tx], in In) (Out, error)) *Guarded[In, Out] {
+	return &Guarded[In, Out]{e, txGuard[Tx, In, Out]{l, call}}
+}

@@ -1,0 +1,58 @@
+package idem
+
+import "sync"
+
+// flights are the works that this process is claiming or running, so that a
+// duplicate in the same process is answered, and woken, without the database.
+type flights struct {
+	mu  sync.Mutex
+	all map[WorkID]*flight
+}
+
+// flight is one work under way. won and fields below it may be read once decided
+// is closed.
+type flight struct {
+	id      WorkID
+	payload Hash
+	decided chan struct{} // the claim was answered
+	won     bool
+	done    chan struct{} // it is over, and what it did is in the ledger
+}
+
+// join returns the flight of id, and whether the caller leads it: the leader
+// must call decide and then leave.
+func (f *flights) join(id WorkID, payload Hash) (fl *flight, leads bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if fl, ok := f.all[id]; ok {
+		return fl, false
+	}
+	if f.all == nil {
+		f.all = make(map[WorkID]*flight)
+	}
+	fl = &flight{id: id, payload: payload, decided: make(chan struct{}), done: make(chan struct{})}
+	f.all[id] = fl
+	return fl, true
+}
+
+// decide lets the followers know whether this process runs the work. Only the
+// first call counts.
+func (fl *flight) decide(won bool) {
+	select {
+	case <-fl.decided:
+	default:
+		fl.won = won
+		close(fl.decided)
+	}
+}
+
+// leave ends a flight. Only the first call counts.
+func (f *flights) leave(fl *flight) {
+	fl.decide(false)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all[fl.id] == fl {
+		delete(f.all, fl.id)
+		close(fl.done)
+	}
+}

@@ -1,0 +1,514 @@
+package idem
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ask is one request of a handler for one effect.
+type ask[In any] struct {
+	in    In
+	id    EffectID
+	key   string
+	hash  Hash
+	input Body
+}
+
+// guard is what makes a repeat of an effect safe.
+type guard[In, Out any] interface {
+	name() Guard
+	// start makes an effect that has no row, or one that is known to have done
+	// nothing.
+	start(ctx context.Context, a *attempt[In, Out]) (Out, error)
+	// again answers for an effect that was started and whose end is not known.
+	again(ctx context.Context, a *attempt[In, Out]) (Out, error)
+}
+
+// attempt is one effect being asked for: what every guard needs.
+type attempt[In, Out any] struct {
+	run    *Run
+	effect *Effect[In, Out]
+	guard  Guard
+	entry  *entry
+	ask[In]
+}
+
+// Do makes the effect, or answers from the ledger. Generated code calls it for
+// each method of an effects interface. It is safe for concurrent use.
+func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, err error) {
+	a, err := g.prepare(run, in)
+	if err != nil {
+		return out, err
+	}
+	a.entry, err = run.begin(ctx, a.id)
+	if err != nil {
+		return out, err
+	}
+	defer run.end(a.entry)
+	if run.session != nil {
+		run.oneAtATime.Lock()
+		defer run.oneAtATime.Unlock()
+	}
+	if err := a.diverged(); err != nil {
+		return out, err
+	}
+	switch row := &a.entry.row; row.State {
+	case "", EffectNotApplied:
+		return g.guard.start(ctx, a)
+	case EffectDone:
+		return a.recorded()
+	case EffectRefused:
+		return out, run.fail(ErrEffectRefused, a.id.Name, ClassPermanent, run.read.storedRefusal(*row))
+	case EffectGivenUp:
+		return out, run.fail(ErrGivenUp, a.id.Name, ClassPermanent, &storedError{message: row.LastError})
+	case EffectStarted, EffectUnknown:
+		return g.guard.again(ctx, a)
+	default:
+		return out, run.stick(run.fail(ErrLedger, a.id.Name, ClassUnknown, fmt.Errorf("the row has the unknown state %q", row.State)))
+	}
+}
+
+// prepare derives the effect's key and its payload's hash.
+func (g *Guarded[In, Out]) prepare(run *Run, in In) (*attempt[In, Out], error) {
+	name := g.effect.Name
+	unusable := func(cause error) error { return run.fail(ErrEffectFailed, name, ClassPermanent, cause) }
+	canonical, err := g.effect.Payload(nil, in)
+	if err != nil {
+		return nil, unusable(fmt.Errorf("its input has no canonical form: %w", err))
+	}
+	var per []byte
+	if g.effect.Per != nil {
+		if per, err = g.effect.Per(nil, in); err != nil {
+			return nil, unusable(fmt.Errorf("once_per has no canonical form: %w", err))
+		}
+	}
+	input, err := encode(in)
+	if err != nil {
+		return nil, unusable(fmt.Errorf("its input cannot be encoded: %w", err))
+	}
+	a := &attempt[In, Out]{run: run, effect: &g.effect, guard: g.guard.name()}
+	a.ask = ask[In]{in: in, id: EffectID{Name: name}, key: effectKey(run.fence.ID, name, per, 0), hash: sha256.Sum256(canonical), input: input}
+	if per != nil {
+		a.id.Per = hexSum(per)
+	}
+	return a, nil
+}
+
+// diverged refuses another payload under the key of an effect that may have
+// happened: the provider would see two intents under one key.
+func (a *attempt[In, Out]) diverged() error {
+	row := &a.entry.row
+	switch row.State {
+	case "", EffectNotApplied:
+		return nil
+	}
+	if row.PayloadHash == a.hash {
+		return nil
+	}
+	if row.Guard == GuardRead {
+		// A read has no effect: its first answer stands.
+		return nil
+	}
+	return a.run.stick(a.run.fail(ErrEffectDiverged, a.id.Name, ClassUnknown,
+		fmt.Errorf("it is %s with another input: %s, now %s", row.State, brief(row.Input.Data), brief(a.input.Data))))
+}
+
+// brief shortens a stored value for a message.
+func brief(data []byte) string {
+	const most = 80
+	if len(data) > most {
+		return string([]rune(string(data[:most]))) + "…"
+	}
+	return string(data)
+}
+
+func (a *attempt[In, Out]) recorded() (out Out, err error) {
+	row := &a.entry.row
+	out, err = decode[Out](row.Result)
+	if err != nil {
+		// It has happened, and what it answered is gone: the handler cannot go on,
+		// and the effect must not be made again.
+		return out, a.run.stick(a.run.fail(ErrOutcomeUnknown, a.id.Name, ClassUnknown, fmt.Errorf("it is done, and its result cannot be read: %w", err)))
+	}
+	return out, nil
+}
+
+func (a *attempt[In, Out]) call() Call {
+	return effectCall{run: a.run, effect: a.id.Name, key: a.key}
+}
+
+// write moves the effect to another state.
+func (a *attempt[In, Out]) write(ctx context.Context, state EffectState, more EffectWrite) error {
+	more.State, more.Guard, more.Key, more.PayloadHash = state, a.guard, a.key, a.hash
+	return a.run.write(ctx, a.entry, more)
+}
+
+// begin makes the row durable before the call is made.
+func (a *attempt[In, Out]) begin(ctx context.Context, restart bool) error {
+	err := a.write(ctx, EffectStarted, EffectWrite{Input: a.input, Live: true, Restart: restart})
+	if err != nil {
+		return err
+	}
+	if ctx.Err() == nil && a.run.ctx.Err() == nil {
+		return nil
+	}
+	// The caller left while the row was written: say that nothing was called.
+	cause := context.Cause(ctx)
+	if cause == nil {
+		cause = context.Cause(a.run.ctx)
+	}
+	if err := a.write(ctx, EffectNotApplied, EffectWrite{Error: cause.Error()}); err != nil {
+		return err
+	}
+	return a.run.fail(ErrEffectFailed, a.id.Name, ClassNotApplied, cause)
+}
+
+// invoke calls the user's function and records what came of it. unknown is asked
+// what to do if nobody knows.
+func (a *attempt[In, Out]) invoke(ctx context.Context, unknown func(ctx context.Context, cause error) error) (out Out, err error) {
+	callCtx, stop := a.run.callContext(ctx)
+	defer stop()
+	panicked := true
+	defer func() {
+		if panicked {
+			// Recorded, and left to go on: the panic's own value is the caller's.
+			_ = unknown(ctx, errors.New("the effect panicked"))
+		}
+	}()
+	out, err = a.effect.Call(callCtx, a.call(), a.in)
+	panicked = false
+	if err == nil {
+		return out, a.done(ctx, out)
+	}
+	switch a.run.read.callClass(err) {
+	case ClassNotApplied:
+		if err := a.write(ctx, EffectNotApplied, EffectWrite{Error: err.Error()}); err != nil {
+			return out, err
+		}
+		return out, a.run.fail(ErrEffectFailed, a.id.Name, ClassNotApplied, err)
+	case ClassPermanent:
+		return out, a.refuse(ctx, err)
+	default:
+		return out, unknown(ctx, err)
+	}
+}
+
+// done records the effect's result.
+func (a *attempt[In, Out]) done(ctx context.Context, out Out) error {
+	w := a.result(out)
+	return a.write(ctx, EffectDone, w)
+}
+
+func (a *attempt[In, Out]) result(out Out) EffectWrite {
+	body, why := a.run.core.encodeResult(out)
+	w := EffectWrite{Result: body, Error: why}
+	if a.effect.ExternalRef != nil {
+		w.ExternalRef = a.effect.ExternalRef(out)
+	}
+	return w
+}
+
+func (a *attempt[In, Out]) refuse(ctx context.Context, cause error) error {
+	body, err := a.run.read.refusalOf(cause)
+	if err != nil {
+		return a.run.fail(ErrEffectFailed, a.id.Name, ClassPermanent, errors.Join(cause, err))
+	}
+	if err := a.write(ctx, EffectRefused, EffectWrite{Result: body, Error: cause.Error()}); err != nil {
+		return err
+	}
+	return a.run.fail(ErrEffectRefused, a.id.Name, ClassPermanent, cause)
+}
+
+// unsure records that the effect may have happened, for guards that know what to
+// do about it in the next attempt.
+func (a *attempt[In, Out]) unsure(ctx context.Context, cause error) error {
+	if err := a.write(ctx, EffectUnknown, EffectWrite{Error: cause.Error()}); err != nil {
+		return err
+	}
+	return a.run.fail(ErrEffectFailed, a.id.Name, ClassUnknown, cause)
+}
+
+// askPerson records that the effect may have happened and that nobody but a
+// person can tell.
+func (a *attempt[In, Out]) askPerson(ctx context.Context, cause error) error {
+	if err := a.write(ctx, EffectUnknown, EffectWrite{Error: cause.Error()}); err != nil {
+		return err
+	}
+	return a.run.stick(a.run.fail(ErrOutcomeUnknown, a.id.Name, ClassUnknown, cause))
+}
+
+var errCutShort = errors.New("an earlier attempt was cut short between the call and its record")
+
+// earlier is why the outcome of an effect of an earlier attempt is not known.
+func (a *attempt[In, Out]) earlier() error {
+	if text := a.entry.row.LastError; text != "" {
+		return &storedError{message: text}
+	}
+	return errCutShort
+}
+
+// keyGuard: the provider dedupes on the key, so a repeat under the same key is
+// safe for as long as the provider remembers it.
+type keyGuard[In, Out any] struct{ remembersFor time.Duration }
+
+func (keyGuard[In, Out]) name() Guard { return GuardIdempotencyKey }
+
+func (keyGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	if err := a.begin(ctx, true); err != nil {
+		return out, err
+	}
+	return a.invoke(ctx, a.unsure)
+}
+
+func (g keyGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	age := a.run.now().Sub(a.entry.row.StartedAt)
+	if age >= g.remembersFor {
+		return out, a.askPerson(ctx, fmt.Errorf("it was started %s ago and the provider remembers keys for %s: %w",
+			age.Round(time.Second), g.remembersFor, a.earlier()))
+	}
+	// Not restarted: the provider's memory counts from its first sight of the key.
+	if err := a.begin(ctx, false); err != nil {
+		return out, err
+	}
+	return a.invoke(ctx, a.unsure)
+}
+
+// findGuard: look before repeating.
+type findGuard[In, Out any] struct {
+	find         func(ctx context.Context, call Call, in In) (Out, bool, error)
+	visibleAfter time.Duration
+}
+
+func (findGuard[In, Out]) name() Guard { return GuardFindFirst }
+
+func (g findGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	if err := a.begin(ctx, true); err != nil {
+		return out, err
+	}
+	return a.invoke(ctx, func(ctx context.Context, cause error) error {
+		a.run.waitUntil(a.entry.row.StartedAt.Add(g.visibleAfter))
+		return a.unsure(ctx, cause)
+	})
+}
+
+func (g findGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	visible := a.entry.row.StartedAt.Add(g.visibleAfter)
+	callCtx, stop := a.run.callContext(ctx)
+	defer stop()
+	if wait := visible.Sub(a.run.now()); wait > 0 {
+		sleep(callCtx, wait)
+	}
+	if callCtx.Err() != nil {
+		a.run.waitUntil(visible)
+		return out, a.run.fail(ErrEffectFailed, a.id.Name, ClassUnknown, context.Cause(callCtx))
+	}
+	out, found, err := g.find(callCtx, a.call(), a.in)
+	switch {
+	case err != nil:
+		// An error is no proof of absence: the row stays as it is.
+		return out, a.run.fail(ErrEffectFailed, a.id.Name, ClassUnknown, fmt.Errorf("looking for it: %w", err))
+	case found:
+		return out, a.done(ctx, out)
+	}
+	return g.start(ctx, a)
+}
+
+// waitUntil puts off the next attempt: before t it could decide nothing.
+func (r *Run) waitUntil(t time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.After(r.notBefore) {
+		r.notBefore = t
+	}
+}
+
+// onceGuard: never repeated once started.
+type onceGuard[In, Out any] struct{ ifUnknown IfUnknown }
+
+func (onceGuard[In, Out]) name() Guard { return GuardOnce }
+
+func (g onceGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	if err := a.begin(ctx, true); err != nil {
+		return out, err
+	}
+	return a.invoke(ctx, func(ctx context.Context, cause error) error { return g.unknown(ctx, a, cause) })
+}
+
+func (g onceGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	if g.ifUnknown == Repeat {
+		return g.start(ctx, a)
+	}
+	return out, g.unknown(ctx, a, a.earlier())
+}
+
+func (g onceGuard[In, Out]) unknown(ctx context.Context, a *attempt[In, Out], cause error) error {
+	switch g.ifUnknown {
+	case Repeat:
+		return a.unsure(ctx, cause)
+	case GiveUp:
+		if err := a.write(ctx, EffectGivenUp, EffectWrite{Error: cause.Error()}); err != nil {
+			return err
+		}
+		return a.run.fail(ErrGivenUp, a.id.Name, ClassPermanent, cause)
+	default:
+		return a.askPerson(ctx, cause)
+	}
+}
+
+// readGuard: a read has no effect, so it needs no row before it is made; its
+// answer is recorded, since it steers what the handler does.
+type readGuard[In, Out any] struct{}
+
+func (readGuard[In, Out]) name() Guard { return GuardRead }
+
+func (readGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	callCtx, stop := a.run.callContext(ctx)
+	defer stop()
+	out, err = a.effect.Call(callCtx, a.call(), a.in)
+	if err != nil {
+		class := a.run.read.callClass(err)
+		if class == ClassUnknown {
+			class = ClassNotApplied
+		}
+		return out, a.run.fail(ErrEffectFailed, a.id.Name, class, err)
+	}
+	w := a.result(out)
+	w.Input = a.input
+	return out, a.write(ctx, EffectDone, w)
+}
+
+func (g readGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (Out, error) {
+	return g.start(ctx, a)
+}
+
+// txGuard: the effect and its row commit together.
+type txGuard[Tx, In, Out any] struct {
+	ledger *Ledger[Tx]
+	fn     func(ctx context.Context, call TxCall[Tx], in In) (Out, error)
+}
+
+func (txGuard[Tx, In, Out]) name() Guard { return GuardTransaction }
+
+func (g txGuard[Tx, In, Out]) start(ctx context.Context, a *attempt[In, Out]) (Out, error) {
+	if s, ok := a.run.session.(Session[Tx]); ok {
+		return g.inside(ctx, a, s)
+	}
+	return g.alone(ctx, a)
+}
+
+// again is reached only after the ledger's tables were changed by hand: a row of
+// this guard is done or it is not there.
+func (g txGuard[Tx, In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	return out, a.askPerson(ctx, errors.New("a transaction effect cannot be half done, and its row says that it is"))
+}
+
+// alone makes the effect in a transaction of its own: first its row, whose key
+// decides between two owners, then the user's statements, then the fence.
+func (g txGuard[Tx, In, Out]) alone(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	callCtx, stop := a.run.callContext(ctx)
+	defer stop()
+	callCtx, cancel := context.WithTimeoutCause(callCtx, a.run.lease/3, errTxTime)
+	defer cancel()
+	var fromEffect error
+	renewed := func() {}
+	var done EffectWrite
+	err = g.ledger.store.InTx(callCtx, func(ctx context.Context, s Session[Tx]) (err error) {
+		if _, err = s.WriteEffect(ctx, a.txWrite(EffectStarted, EffectWrite{Input: a.input, Live: true, Restart: true})); err != nil {
+			return err
+		}
+		if out, fromEffect = g.call(ctx, a, s); fromEffect != nil {
+			return fromEffect
+		}
+		done = a.result(out)
+		if _, err = s.WriteEffect(ctx, a.txWrite(EffectDone, done)); err != nil {
+			return err
+		}
+		if a.run.core.store.ExclusiveTx() {
+			renewed, err = a.run.core.leases.renewAll(ctx, s)
+		}
+		return err
+	})
+	switch {
+	case fromEffect != nil:
+		return out, g.failed(ctx, a, fromEffect)
+	case err != nil:
+		// If the commit's acknowledgement was lost the row is there: the next
+		// attempt reads it.
+		return out, a.run.ledgerError(a.id.Name, err)
+	}
+	renewed()
+	a.run.adopt(a.entry, a.txWrite(EffectDone, done), a.run.now())
+	return out, nil
+}
+
+var errTxTime = errors.New("a transaction effect may take a third of the contract's lease")
+
+// inside makes the effect in the transaction that also holds the claim.
+func (g txGuard[Tx, In, Out]) inside(ctx context.Context, a *attempt[In, Out], s Session[Tx]) (out Out, err error) {
+	callCtx, stop := a.run.callContext(ctx)
+	defer stop()
+	var fromEffect error
+	var done EffectWrite
+	err = s.Savepoint(callCtx, func(ctx context.Context) error {
+		if out, fromEffect = g.call(ctx, a, s); fromEffect != nil {
+			return fromEffect
+		}
+		done = a.txWrite(EffectDone, a.result(out))
+		done.Input = a.input
+		_, err := s.WriteEffect(ctx, done)
+		return err
+	})
+	switch {
+	case fromEffect != nil:
+		return out, g.failed(ctx, a, fromEffect)
+	case err != nil:
+		return out, a.run.ledgerError(a.id.Name, err)
+	}
+	a.run.adopt(a.entry, done, a.run.now())
+	return out, nil
+}
+
+func (g txGuard[Tx, In, Out]) call(ctx context.Context, a *attempt[In, Out], s Session[Tx]) (Out, error) {
+	ctx = context.WithValue(ctx, txMark{}, a.run)
+	return g.fn(ctx, effectTxCall[Tx]{effectCall{run: a.run, effect: a.id.Name, key: a.key}, s.Tx()}, a.in)
+}
+
+// failed answers for an effect that was rolled back: whatever its error says, it
+// has done nothing.
+func (g txGuard[Tx, In, Out]) failed(ctx context.Context, a *attempt[In, Out], cause error) error {
+	if a.run.read.callClass(cause) == ClassPermanent {
+		return a.refuse(ctx, cause)
+	}
+	return a.run.fail(ErrEffectFailed, a.id.Name, ClassNotApplied, cause)
+}
+
+// txWrite completes a write for a session, which is not given a fence by the run.
+func (a *attempt[In, Out]) txWrite(state EffectState, w EffectWrite) EffectWrite {
+	w.Fence, w.EffectID, w.State = a.run.fence, a.id, state
+	w.Guard, w.Key, w.PayloadHash = a.guard, a.key, a.hash
+	return w
+}
+
+// effectCall is the only Call there is.
+type effectCall struct {
+	run    *Run
+	effect string
+	key    string
+}
+
+func (c effectCall) Key() string    { return c.key }
+func (c effectCall) WorkID() WorkID { return c.run.fence.ID }
+func (c effectCall) Kind() string   { return c.run.kind }
+func (c effectCall) Effect() string { return c.effect }
+func (c effectCall) Attempt() int   { return c.run.attempt }
+func (effectCall) sealed()          {}
+
+type effectTxCall[Tx any] struct {
+	effectCall
+	tx Tx
+}
+
+func (c effectTxCall[Tx]) Tx() Tx { return c.tx }

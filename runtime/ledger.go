@@ -1,0 +1,125 @@
+package idem
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Ledger remembers what was done. One Ledger serves a whole process; it is safe
+// for concurrent use. Tx is the type of the store's transactions.
+type Ledger[Tx any] struct {
+	*core
+	store Store[Tx]
+}
+
+// core is the part of a Ledger that does not depend on the type of its
+// transactions.
+type core struct {
+	store     coreStore
+	log       *slog.Logger
+	release   string
+	resultCap int
+	leases    *keeper
+	flights   flights
+
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup // calls of Do
+}
+
+type coreStore interface {
+	Writer
+	Lookup(ctx context.Context, id WorkID) (Work, error)
+	ExclusiveTx() bool
+}
+
+// Option changes how a Ledger works.
+type Option func(*core)
+
+// WithLogger sets where the ledger reports what no caller is told, such as a
+// renewal that failed. The default is slog.Default at the time of NewLedger.
+func WithLogger(log *slog.Logger) Option { return func(c *core) { c.log = log } }
+
+// WithRelease records which release of the program made an attempt. It is never
+// part of a key.
+func WithRelease(release string) Option { return func(c *core) { c.release = release } }
+
+// WithResultCap sets the size in bytes over which a result is not kept: the work
+// is done all the same, and a duplicate gets ErrResultDropped. The default is 1 MiB.
+func WithResultCap(bytes int) Option { return func(c *core) { c.resultCap = bytes } }
+
+// NewLedger makes a ledger over a store, such as one that package sqlite opens.
+// The ledger closes the store when it is closed.
+func NewLedger[Tx any](store Store[Tx], opts ...Option) *Ledger[Tx] {
+	c := &core{store: store, log: slog.Default(), resultCap: defaultResultCap}
+	for _, opt := range opts {
+		opt(c)
+	}
+	c.leases = newKeeper(store, c.log)
+	return &Ledger[Tx]{core: c, store: store}
+}
+
+// Close refuses new work with ErrClosed, waits for what is running, and closes
+// the store. If ctx ends first, Close leaves the store open, since the running
+// handlers need it, and returns ctx's error: it may be called again.
+func (l *Ledger[Tx]) Close(ctx context.Context) error {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	idle := make(chan struct{})
+	go func() {
+		l.running.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		return l.store.Close()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (c *core) enter() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return ErrClosed
+	}
+	c.running.Add(1)
+	return nil
+}
+
+// storeTimeout bounds one write of what has happened. It is written whether or
+// not the caller is still there.
+const storeTimeout = 15 * time.Second
+
+// durably runs a write that must not be lost with the caller's context. A write
+// that failed is tried again a few times: a busy database is no reason to repeat
+// an effect. A lost fence is final.
+func (c *core) durably(ctx context.Context, write func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	const tries = 3
+	pause := 10 * time.Millisecond
+	for try := 1; ; try++ {
+		err := write(ctx)
+		if err == nil || errors.Is(err, ErrLeaseLost) || try == tries || ctx.Err() != nil {
+			return err
+		}
+		sleep(ctx, pause)
+		pause *= 5
+	}
+}
+
+// sleep waits for d or for the end of ctx, whichever comes first.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
