@@ -68,16 +68,24 @@ func AppendSlice[E any](dst []byte, s []E, elem func([]byte, E) ([]byte, error))
 	return append(dst, ']'), nil
 }
 
-// AppendMap appends m as an object of what elem appends, names in NFC and
-// sorted; nil is {}. The error is that of elem, [ErrInvalidUTF8], or
+// AppendMap appends m as an object of what elem appends, names in NFC
+// (see the package) and sorted; nil is {}. The error is that of elem, [ErrInvalidUTF8], or
 // [ErrDuplicateMember] for two names that are the same in NFC.
 func AppendMap[K ~string, V any](dst []byte, m map[K]V, elem func([]byte, V) ([]byte, error)) ([]byte, error) {
 	entries := make([]entry[K], 0, len(m))
+	anyOdd := false
 	for k := range m {
 		if !utf8.ValidString(string(k)) {
 			return dst, fmt.Errorf("name %s: %w", show(string(k)), ErrInvalidUTF8)
 		}
-		entries = append(entries, entry[K]{nfc(string(k)), k})
+		name, odd := nfcName(string(k))
+		anyOdd = anyOdd || odd
+		entries = append(entries, entry[K]{name, k})
+	}
+	if anyOdd {
+		if name, ok := meet(names(entries)); ok {
+			return dst, duplicate(name)
+		}
 	}
 	return appendEntries(dst, m, entries, elem)
 }
@@ -106,6 +114,18 @@ type entry[K comparable] struct {
 	key  K
 }
 
+func names[K comparable](entries []entry[K]) []string {
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = e.name
+	}
+	return out
+}
+
+func duplicate(name string) error {
+	return fmt.Errorf("name %s: %w", show(name), ErrDuplicateMember)
+}
+
 func appendEntries[K comparable, V any](dst []byte, m map[K]V, entries []entry[K], elem func([]byte, V) ([]byte, error)) ([]byte, error) {
 	slices.SortFunc(entries, func(a, b entry[K]) int { return CompareNames(a.name, b.name) })
 	start := len(dst)
@@ -113,7 +133,7 @@ func appendEntries[K comparable, V any](dst []byte, m map[K]V, entries []entry[K
 	for i, e := range entries {
 		if i > 0 {
 			if entries[i-1].name == e.name {
-				return dst[:start], fmt.Errorf("name %s: %w", show(e.name), ErrDuplicateMember)
+				return dst[:start], duplicate(e.name)
 			}
 			dst = append(dst, ',')
 		}

@@ -35,8 +35,11 @@
 //
 // [AppendJSON] and [AppendAny] apply the same rules at run time. Their strings
 // are trimmed and in NFC as those of typed fields are; the Exact variants are
-// for fields marked exact. Names of members are always in NFC and never
-// trimmed.
+// for fields marked exact.
+//
+// Names of members are never trimmed and always in NFC, but for code points that
+// NFC has no composed form of (U+FB33, U+212B): a published vector keeps those.
+// Names that meet in full NFC are an error.
 //
 // # Stability
 //

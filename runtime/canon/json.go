@@ -59,6 +59,7 @@ type scanner struct {
 
 	members []member // of the objects that are open, the innermost last
 	names   []byte   // their names, in NFC, without escapes
+	odd     bool     // whether a name so far may meet another in full NFC only
 	text    []byte   // of the string being read, if it has escapes
 	sorted  []byte   // an object being put in order
 }
@@ -222,7 +223,9 @@ func (s *scanner) member(dst []byte, object, depth int) ([]byte, error) {
 	if isASCII(text) {
 		s.names = append(s.names, text...)
 	} else {
-		s.names = append(s.names, nfc(string(text))...)
+		name, odd := nfcName(string(text))
+		s.names = append(s.names, name...)
+		s.odd = s.odd || odd
 	}
 	m.nameEnd = len(s.names)
 	dst = appendQuoted(dst, s.names[m.name:m.nameEnd])
@@ -253,8 +256,16 @@ func (s *scanner) sort(object []byte, members []member) error {
 	}
 	for i := 1; i < len(members); i++ {
 		if compare(members[i-1], members[i]) == 0 {
-			name := s.names[members[i].name:members[i].nameEnd]
-			return fmt.Errorf("name %s: %w", show(string(name)), ErrDuplicateMember)
+			return duplicate(s.name(members[i]))
+		}
+	}
+	if s.odd {
+		names := make([]string, len(members))
+		for i, m := range members {
+			names[i] = s.name(m)
+		}
+		if name, ok := meet(names); ok {
+			return duplicate(name)
 		}
 	}
 	if inOrder {
@@ -268,6 +279,8 @@ func (s *scanner) sort(object []byte, members []member) error {
 	copy(object[len("{"):], s.sorted[:len(s.sorted)-1])
 	return nil
 }
+
+func (s *scanner) name(m member) string { return string(s.names[m.name:m.nameEnd]) }
 
 // string returns the text of the string that begins here, valid UTF-8 without
 // its escapes. It is good until the next call.

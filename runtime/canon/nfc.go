@@ -22,6 +22,43 @@ func nfc(s string) string {
 	return composeRunes(decompose(s))
 }
 
+// nfcName returns the name of a member in NFC, but for the code points that NFC
+// has no composed form of (U+FB33 and other presentation forms, U+212B): those
+// stay, as the published vectors have them, and odd tells of them. Two names
+// that are one in full NFC are an error all the same; see meet.
+func nfcName(s string) (name string, odd bool) {
+	if isASCII(s) || norm.NFC.IsNormalString(s) {
+		return s, false
+	}
+	var out []byte
+	start := 0
+	for i, r := range s {
+		if norm.NFC.IsNormalString(string(r)) {
+			continue
+		}
+		end := i + utf8.RuneLen(r)
+		out = append(out, nfc(s[start:i])...)
+		out = append(out, s[i:end]...)
+		start, odd = end, true
+	}
+	return string(append(out, nfc(s[start:])...)), odd
+}
+
+// meet returns a name that two of names are in NFC. The names come from nfcName.
+func meet(names []string) (name string, ok bool) {
+	full := make([]string, len(names))
+	for i, name := range names {
+		full[i] = nfc(name)
+	}
+	slices.Sort(full)
+	for i := 1; i < len(full); i++ {
+		if full[i-1] == full[i] {
+			return full[i], true
+		}
+	}
+	return "", false
+}
+
 func isASCII[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
