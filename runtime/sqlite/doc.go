@@ -1,0 +1,44 @@
+// Package sqlite keeps a ledger in an SQLite file: the application's own, or one
+// beside it.
+//
+//	if err := sqlite.Migrate(ctx, "app.db"); err != nil { … }   // at deploy, or at start
+//	store, err := sqlite.OpenDB(ctx, db)                        // db is the application's handle
+//	ledger, err := idem.NewLedger(ctx, store)
+//
+// [Open] takes a path instead of a handle.
+//
+// # Durability
+//
+// The store owns one writer connection and a few readers. The writer runs with a
+// write-ahead log, synchronous=FULL and immediate transactions, so that a write
+// that was acknowledged survives a loss of power, and no transaction ever has to
+// upgrade a read lock. Writes of the application that must commit together with
+// an effect go in the transaction that [Store.InTx] opens, on that same
+// connection.
+//
+// # One SQLite library per file and process
+//
+// POSIX locks belong to a process, and closing any descriptor of a file drops
+// all of them. Two SQLite libraries in one process (this driver and one in C,
+// say) therefore take away each other's locks, and acknowledged commits are
+// lost. [OpenDB] refuses a handle of another driver. [Open] cannot see the other
+// handle: the rule is yours to keep there.
+//
+// Several processes on one file work; a wait for another's lock ends after five
+// seconds with [idem.ErrLedger]. The file must be on a local disk.
+//
+// # Time
+//
+// The store's clock is the host's, made non-decreasing: within a process by the
+// monotonic clock, and across processes and restarts by a high-water mark in the
+// ledger, which is read when a store is opened and then read and written once a
+// second by whoever writes. A process whose clock is behind follows the mark.
+// After a crash, and only if the host's clock was set back as well, time may
+// repeat for up to that second.
+//
+// # Tables
+//
+// migrations/0001_ledger.sql is the schema. An operator reads the view work_view.
+// A body's presence is said by its codec column, one each for payload, input and
+// result: the value may be empty, and null is a value too.
+package sqlite

@@ -1,0 +1,88 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/idemgen/idem/runtime/sqlite"
+)
+
+func TestMigratingTwiceChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.db")
+	db := openApp(t, path)
+	mustExec(t, db, `CREATE TABLE orders (id INTEGER PRIMARY KEY)`)
+	if err := sqlite.MigrateDB(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	id := scalar[string](t, db, `SELECT ledger_id FROM ledger_meta`)
+	schema := scalar[string](t, db, `SELECT group_concat(sql, ';') FROM sqlite_master`)
+	if err := sqlite.Migrate(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	if got := scalar[string](t, db, `SELECT ledger_id FROM ledger_meta`); got != id {
+		t.Errorf("the ledger is another: %s was %s", got, id)
+	}
+	if got := scalar[string](t, db, `SELECT group_concat(sql, ';') FROM sqlite_master`); got != schema {
+		t.Errorf("the schema is another:\n%s\nwas\n%s", got, schema)
+	}
+}
+
+func TestManyMigrateOneNewFileAtOnce(t *testing.T) {
+	for range 5 {
+		path := filepath.Join(t.TempDir(), "app.db")
+		errs := make([]error, 8)
+		var wg sync.WaitGroup
+		for i := range errs {
+			wg.Go(func() { errs[i] = sqlite.Migrate(t.Context(), path) })
+		}
+		wg.Wait()
+		for _, err := range errs {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if n := scalar[int](t, openApp(t, path), `SELECT count(*) FROM ledger_meta`); n != 1 {
+			t.Errorf("%d rows in ledger_meta, want 1", n)
+		}
+	}
+}
+
+// The tables hold what they must hold whoever writes them: an operator's mistake
+// included.
+func TestTablesRefuseWhatCannotBe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.db")
+	if err := sqlite.Migrate(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	db := openApp(t, path)
+	const row = `INSERT INTO work_log (work_id, kind, version, state, attempt, budget_left, created_at, updated_at) VALUES (printf('%064d', ?1), 'k', 1, 'unknown', 1, 0, 1, 1)`
+	mustExec(t, db, row, 1)
+	for what, set := range map[string]string{
+		"a state of its own":               `state = 'finished'`,
+		"running without a lease's end":    `state = 'running', claim_token = zeroblob(16)`,
+		"running without an owner":         `state = 'running', locked_until = 1`,
+		"an owner of work that is over":    `claim_token = zeroblob(16)`,
+		"a lease of work that is over":     `locked_until = 1`,
+		"failed without a next attempt":    `state = 'failed'`,
+		"done without a time":              `state = 'done'`,
+		"an expiry of work that is not":    `expires_at = 1`,
+		"a payload without a codec":        `payload = x'00'`,
+		"a result's codec without a value": `result_codec = 'json'`,
+		"a budget below zero":              `budget_left = -1`,
+		"text where a number belongs":      `updated_at = 'now'`,
+		"a short token":                    `state = 'running', locked_until = 1, claim_token = zeroblob(15)`,
+		"a short hash":                     `payload_hash = zeroblob(31)`,
+		"a short ID":                       `work_id = 'abc'`,
+	} {
+		if _, err := db.ExecContext(t.Context(), `UPDATE work_log SET `+set); err == nil {
+			t.Errorf("the table took %s", what)
+		}
+	}
+	if _, err := db.ExecContext(t.Context(), row, 1); err == nil {
+		t.Error("the table took the same work twice")
+	}
+	if _, err := db.ExecContext(t.Context(), `INSERT INTO ledger_meta SELECT 2, ledger_id, 1, 1, 0 FROM ledger_meta`); err == nil {
+		t.Error("the table took a second ledger")
+	}
+}

@@ -1,0 +1,241 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	idem "github.com/idemgen/idem/runtime"
+)
+
+// markEvery is how often the clock's high-water mark is read and written.
+const markEvery = int64(time.Second / time.Microsecond)
+
+// A Store is a ledger in an SQLite file. It is safe for concurrent use.
+//
+// Its writes take turns on one connection, each in a transaction of its own
+// unless it is made through the Session that [Store.InTx] hands out. Lookup does
+// not wait for them.
+type Store struct {
+	writer   *sql.DB
+	readers  *sql.DB
+	gate     commitGate
+	stmts    statements
+	lookup   *sql.Stmt
+	clock    *clock
+	ledgerID string
+	marked   atomic.Int64 // the mark that was committed last, by this store
+	closed   atomic.Bool
+}
+
+var _ idem.Store[*sql.Tx] = (*Store)(nil)
+
+// Claim takes work for one attempt: see [idem.Writer].
+func (s *Store) Claim(ctx context.Context, c idem.Claim) (claimed idem.Claimed, err error) {
+	err = s.write(ctx, "claim", func(ctx context.Context, w *writer) error {
+		claimed, err = w.claim(ctx, c)
+		return err
+	})
+	if err != nil {
+		return idem.Claimed{}, err
+	}
+	return claimed, nil
+}
+
+// WriteEffect inserts or updates an effect's row: see [idem.Writer].
+func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (startedAt time.Time, err error) {
+	err = s.write(ctx, "effect", func(ctx context.Context, w *writer) error {
+		startedAt, err = w.writeEffect(ctx, e)
+		return err
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return startedAt, nil
+}
+
+// End leaves the running state: see [idem.Writer].
+func (s *Store) End(ctx context.Context, e idem.End) (work idem.Work, err error) {
+	err = s.write(ctx, "end", func(ctx context.Context, w *writer) error {
+		work, err = w.end(ctx, e)
+		return err
+	})
+	if err != nil {
+		return idem.Work{}, err
+	}
+	return work, nil
+}
+
+// Renew extends leases: see [idem.Writer].
+func (s *Store) Renew(ctx context.Context, leases []idem.Lease) (renewals []idem.Renewal, err error) {
+	if len(leases) == 0 {
+		return nil, nil
+	}
+	err = s.write(ctx, "renew", func(ctx context.Context, w *writer) error {
+		renewals, err = w.renew(ctx, leases)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return renewals, nil
+}
+
+// Lookup reads one piece of work: see [idem.Store].
+func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
+	now := s.clock.now()
+	work, err := scanWork(s.lookup.QueryRowContext(ctx, id.String()), now)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return idem.Work{}, nil
+	case err != nil:
+		return idem.Work{}, s.wrap(ctx, "lookup", err)
+	case forgotten(work):
+		return idem.Work{}, nil
+	}
+	return work, nil
+}
+
+// InTx runs fn in a transaction on the store's writer connection: see
+// [idem.Store]. Until it is over no other write to the file can commit.
+//
+// fn must not end the transaction itself, nor call the Store in place of its
+// Session; both are refused. If SQLite ends the transaction early (because the
+// context of a statement ended, or the disk is full) nothing that fn writes
+// afterwards is kept, and InTx returns an error even if fn does not.
+func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Session[*sql.Tx]) error) error {
+	var failed error
+	err := s.transact(ctx, "transaction", func(w *writer) error {
+		session := &session{w: w}
+		if failed = fn(context.WithValue(ctx, inTx{s}, true), session); failed != nil {
+			return failed
+		}
+		return session.broken
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// ExclusiveTx is true: SQLite has one writer.
+func (s *Store) ExclusiveTx() bool { return true }
+
+// Close waits for the writes that are under way, stores the clock's mark and
+// closes the store's connections. Later calls fail with [idem.ErrClosed].
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	const patience = time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return errors.Join(s.markNow(ctx), s.closeHandles())
+}
+
+func (s *Store) closeHandles() error {
+	var err error
+	for _, db := range []*sql.DB{s.readers, s.writer} {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	return err
+}
+
+// inTx is the key under which the context that InTx hands out says whose
+// transaction it stands in.
+type inTx struct{ s *Store }
+
+// write runs one operation in a transaction of its own.
+func (s *Store) write(ctx context.Context, what string, op func(ctx context.Context, w *writer) error) error {
+	if s.closed.Load() {
+		return fmt.Errorf("sqlite: %s: %w", what, idem.ErrClosed)
+	}
+	return s.transact(ctx, what, func(w *writer) error {
+		// Once the transaction has begun nothing waits any more, and an
+		// interrupted statement would cost the connection its prepared ones. An
+		// ended ctx still keeps the transaction from being committed.
+		return op(context.WithoutCancel(ctx), w)
+	})
+}
+
+// transact runs op in a transaction and commits it if op returns nil.
+func (s *Store) transact(ctx context.Context, what string, op func(w *writer) error) error {
+	if s.closed.Load() {
+		return fmt.Errorf("sqlite: %s: %w", what, idem.ErrClosed)
+	}
+	if ctx.Value(inTx{s}) != nil {
+		// It would wait for the connection that its own transaction holds.
+		return fmt.Errorf("sqlite: %s: called on the store inside its own transaction, where the Session is to be used: %w", what, idem.ErrInTransaction)
+	}
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return s.wrap(ctx, what, err)
+	}
+	over := false
+	defer func() {
+		if !over {
+			// op has panicked, or ended its goroutine. The panic goes on.
+			_ = rollback(tx)
+		}
+	}()
+	w := &writer{store: s, tx: tx}
+	mark, err := s.moveMark(context.WithoutCancel(ctx), w)
+	if err == nil {
+		err = op(w)
+	}
+	if err != nil {
+		over = true
+		return s.wrap(ctx, what, errors.Join(err, rollback(tx)))
+	}
+	err = s.gate.pass(tx.Commit)
+	over = true
+	if err != nil {
+		return s.wrap(ctx, what, fmt.Errorf("commit: %w", err))
+	}
+	if mark > 0 {
+		s.marked.Store(mark)
+	}
+	return nil
+}
+
+// rollback ends a transaction that may have ended already.
+func rollback(tx *sql.Tx) error {
+	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+		return fmt.Errorf("rollback: %w", err)
+	}
+	return nil
+}
+
+// moveMark brings the clock and its mark together if a second has passed. It
+// returns the new mark, or zero if it did nothing.
+func (s *Store) moveMark(ctx context.Context, w *writer) (int64, error) {
+	now := s.clock.now()
+	if now-s.marked.Load() < markEvery {
+		return 0, nil
+	}
+	var mark int64
+	if err := w.stmt(ctx, s.stmts.mark).QueryRowContext(ctx, now).Scan(&mark); err != nil {
+		return 0, fmt.Errorf("clock: %w", err)
+	}
+	s.clock.raise(mark)
+	return mark, nil
+}
+
+func (s *Store) markNow(ctx context.Context) error {
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("sqlite: close: clock: %w", err)
+	}
+	if _, err := tx.StmtContext(ctx, s.stmts.mark).ExecContext(ctx, s.clock.now()); err != nil {
+		return fmt.Errorf("sqlite: close: clock: %w", errors.Join(err, rollback(tx)))
+	}
+	if err := s.gate.pass(tx.Commit); err != nil {
+		return fmt.Errorf("sqlite: close: clock: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	idem "github.com/idemgen/idem/runtime"
+)
+
+// A writer makes the ledger's writes in a transaction that somebody else opened
+// and will commit.
+type writer struct {
+	store *Store
+	tx    *sql.Tx
+}
+
+func (w *writer) stmt(ctx context.Context, prepared *sql.Stmt) *sql.Stmt {
+	return w.tx.StmtContext(ctx, prepared)
+}
+
+func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+	switch {
+	case c.ID.IsZero():
+		return idem.Claimed{}, invalid("the work ID is zero")
+	case c.Lease <= 0:
+		return idem.Claimed{}, invalid("the lease is %v, it must be over zero", c.Lease)
+	case c.Budget <= 0:
+		return idem.Claimed{}, invalid("the budget is %d attempts, it must be over zero", c.Budget)
+	}
+	now := w.store.clock.now()
+	release, correlation := cleanText(c.Release), cleanText(c.CorrelationID)
+	var lived bool
+	row := w.stmt(ctx, w.store.stmts.claim).QueryRowContext(ctx,
+		c.ID.String(), c.Kind, c.Version, cleanText(c.Scope), c.Token[:], c.Budget-1,
+		c.Payload.Codec, storeBody(c.Payload), storeHash(c.PayloadHash), c.PayloadShape,
+		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload)
+	work, err := scanWork(row, now, &lived)
+	if errors.Is(err, sql.ErrNoRows) {
+		return w.notClaimed(ctx, c, now)
+	}
+	if err != nil {
+		return idem.Claimed{}, err
+	}
+	return w.claimed(ctx, work, now, lived, release, correlation)
+}
+
+// claimed completes a claim that has changed the row: it keeps the record of
+// attempts, and reads what earlier ones left.
+func (w *writer) claimed(ctx context.Context, work idem.Work, now int64, lived bool, release, correlation string) (idem.Claimed, error) {
+	id := work.ID.String()
+	switch {
+	case lived && work.Attempt == 1 && work.State == idem.StateRunning: // forgotten, and new again
+		if err := w.exec(ctx, w.store.stmts.forgetEffects, id); err != nil {
+			return idem.Claimed{}, err
+		}
+		if err := w.exec(ctx, w.store.stmts.forgetAttempts, id); err != nil {
+			return idem.Claimed{}, err
+		}
+	case lived:
+		if err := w.exec(ctx, w.store.stmts.abandonAttempt, id, now); err != nil {
+			return idem.Claimed{}, err
+		}
+	}
+	if work.State != idem.StateRunning {
+		return idem.Claimed{Work: work}, nil
+	}
+	if err := w.exec(ctx, w.store.stmts.startAttempt, id, work.Attempt, now, release, correlation); err != nil {
+		return idem.Claimed{}, err
+	}
+	return w.won(ctx, work)
+}
+
+func (w *writer) won(ctx context.Context, work idem.Work) (idem.Claimed, error) {
+	if work.Attempt == 1 {
+		return idem.Claimed{Won: true, Work: work}, nil
+	}
+	effects, err := w.effects(ctx, work.ID)
+	if err != nil {
+		return idem.Claimed{}, err
+	}
+	return idem.Claimed{Won: true, Work: work, Effects: effects}, nil
+}
+
+// notClaimed says where the work stands that a claim did not get.
+func (w *writer) notClaimed(ctx context.Context, c idem.Claim, now int64) (idem.Claimed, error) {
+	work, err := scanWork(w.stmt(ctx, w.store.stmts.read).QueryRowContext(ctx, c.ID.String()), now)
+	if errors.Is(err, sql.ErrNoRows) {
+		return idem.Claimed{}, nil
+	}
+	if err != nil {
+		return idem.Claimed{}, err
+	}
+	if work.State != idem.StateRunning || work.Token != c.Token {
+		return idem.Claimed{Work: work}, nil
+	}
+	row := w.stmt(ctx, w.store.stmts.extend).QueryRowContext(ctx, c.ID.String(), c.Token[:], now+toMicros(c.Lease), now)
+	if work, err = scanWork(row, now); err != nil {
+		return idem.Claimed{}, err
+	}
+	return w.won(ctx, work)
+}
+
+func (w *writer) effects(ctx context.Context, id idem.WorkID) (effects []idem.EffectRow, err error) {
+	rows, err := w.stmt(ctx, w.store.stmts.effects).QueryContext(ctx, id.String())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		e, err := scanEffect(rows)
+		if err != nil {
+			return nil, err
+		}
+		effects = append(effects, e)
+	}
+	return effects, rows.Err()
+}
+
+func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (time.Time, error) {
+	now := w.store.clock.now()
+	var startedAt int64
+	err := w.stmt(ctx, w.store.stmts.writeEffect).QueryRowContext(ctx,
+		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
+		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
+		e.Live, e.Restart, cleanError(e.Error), now).Scan(&startedAt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, idem.ErrLeaseLost
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return fromMicros(startedAt), nil
+}
+
+func (w *writer) end(ctx context.Context, e idem.End) (idem.Work, error) {
+	now := w.store.clock.now()
+	var next, done, expires any
+	switch e.State {
+	case idem.StateFailed:
+		next = now + toMicros(e.RetryIn)
+	case idem.StateDone, idem.StateDead:
+		done = now
+		window, forever := e.Window.Duration()
+		if !forever && window <= 0 {
+			return idem.Work{}, invalid("%s work without a window", e.State)
+		}
+		if !forever {
+			expires = now + toMicros(window)
+		}
+	case idem.StateUnknown:
+	default:
+		return idem.Work{}, invalid("work cannot end as %q", e.State)
+	}
+	class, text := string(e.Class), cleanError(e.Error)
+	row := w.stmt(ctx, w.store.stmts.end).QueryRowContext(ctx,
+		e.ID.String(), e.Token[:], string(e.State), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
+		class, text, next, done, expires, e.Refund, now)
+	work, err := scanWork(row, now)
+	if errors.Is(err, sql.ErrNoRows) {
+		return idem.Work{}, idem.ErrLeaseLost
+	}
+	if err != nil {
+		return idem.Work{}, err
+	}
+	outcome := string(e.State)
+	if e.Refund {
+		outcome = "released"
+	}
+	return work, w.exec(ctx, w.store.stmts.endAttempt, e.ID.String(), work.Attempt, now, outcome, class, text)
+}
+
+func (w *writer) renew(ctx context.Context, leases []idem.Lease) (_ []idem.Renewal, err error) {
+	if len(leases) == 0 {
+		return nil, nil
+	}
+	list, err := json.Marshal(leaseList(leases))
+	if err != nil {
+		return nil, fmt.Errorf("leases: %w", err)
+	}
+	rows, err := w.stmt(ctx, w.store.stmts.renew).QueryContext(ctx, w.store.clock.now(), string(list))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	held := make(map[idem.Fence]bool, len(leases))
+	for rows.Next() {
+		var id string
+		var token []byte
+		if err := rows.Scan(&id, &token); err != nil {
+			return nil, err
+		}
+		var f idem.Fence
+		if f.ID, err = idem.ParseWorkID(id); err != nil {
+			return nil, fmt.Errorf("work_log: %w", err)
+		}
+		copy(f.Token[:], token)
+		held[f] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	renewals := make([]idem.Renewal, len(leases))
+	for i, lease := range leases {
+		renewals[i] = idem.LeaseLost
+		if held[lease.Fence] {
+			renewals[i] = idem.Renewed
+		}
+	}
+	return renewals, nil
+}
+
+// leaseList is what renewSQL reads. A fence that is there twice gets the longer
+// of its terms: the statement would take either.
+func leaseList(leases []idem.Lease) [][3]any {
+	longest := make(map[idem.Fence]int64, len(leases))
+	for _, l := range leases {
+		longest[l.Fence] = max(longest[l.Fence], toMicros(l.For))
+	}
+	list := make([][3]any, 0, len(longest))
+	for f, micros := range longest {
+		list = append(list, [3]any{f.ID.String(), hex.EncodeToString(f.Token[:]), micros})
+	}
+	return list
+}
+
+func (w *writer) exec(ctx context.Context, prepared *sql.Stmt, args ...any) error {
+	_, err := w.stmt(ctx, prepared).ExecContext(ctx, args...)
+	return err
+}

@@ -1,0 +1,309 @@
+package storetest
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	idem "github.com/idemgen/idem/runtime"
+)
+
+// model is a ledger as simple as it can be said: the states and rules of the
+// design, without a database.
+type model struct {
+	work    map[idem.WorkID]idem.Work
+	effects map[idem.WorkID][]idem.EffectRow
+}
+
+// claim mirrors Store.Claim.
+func (m *model) claim(c idem.Claim, now time.Time) idem.Claimed {
+	w, exists := m.work[c.ID]
+	if !exists || w.State == idem.StateDone && !w.Forever && !w.ExpiresAt.After(now) {
+		m.effects[c.ID] = nil
+		m.work[c.ID] = idem.Work{
+			ID: c.ID, Kind: c.Kind, Version: c.Version, Scope: c.Scope, State: idem.StateRunning, Token: c.Token,
+			Attempt: 1, BudgetLeft: c.Budget - 1,
+			Payload: c.Payload, PayloadHash: c.PayloadHash, PayloadShape: c.PayloadShape,
+			LockedUntil: now.Add(c.Lease), CreatedAt: now,
+		}
+		return idem.Claimed{Won: true, Work: m.work[c.ID]}
+	}
+	if w.State == idem.StateRunning && w.Token == c.Token { // an acknowledgement was lost
+		w.LockedUntil = later(w.LockedUntil, now.Add(c.Lease))
+		m.work[c.ID] = w
+		return idem.Claimed{Won: true, Work: w, Effects: m.left(w)}
+	}
+	due := w.State == idem.StateFailed && !w.NextAttemptAt.After(now)
+	abandoned := w.State == idem.StateRunning && !w.LockedUntil.After(now)
+	mismatch := !c.AnyPayload && w.PayloadShape == c.PayloadShape && w.PayloadHash != c.PayloadHash
+	if !due && !abandoned || mismatch {
+		return idem.Claimed{Work: w}
+	}
+	if w.BudgetLeft == 0 {
+		w.State, w.Token, w.ErrorClass, w.Forever = idem.StateDead, idem.Token{}, "", true
+		w.LockedUntil, w.NextAttemptAt, w.DoneAt = time.Time{}, time.Time{}, now
+		m.work[c.ID] = w
+		return idem.Claimed{Work: w}
+	}
+	if w.PayloadShape != c.PayloadShape {
+		w.Payload, w.PayloadHash, w.PayloadShape = c.Payload, c.PayloadHash, c.PayloadShape
+	}
+	w.State, w.Token, w.Attempt, w.BudgetLeft = idem.StateRunning, c.Token, w.Attempt+1, w.BudgetLeft-1
+	w.Result, w.ExternalRef = idem.Body{}, ""
+	w.LockedUntil, w.NextAttemptAt = now.Add(c.Lease), time.Time{}
+	m.work[c.ID] = w
+	return idem.Claimed{Won: true, Work: w, Effects: m.left(w)}
+}
+
+// left are the effects that a claim is told of.
+func (m *model) left(w idem.Work) []idem.EffectRow {
+	if w.Attempt == 1 {
+		return nil
+	}
+	return slices.Clone(m.effects[w.ID])
+}
+
+func (m *model) holds(f idem.Fence) bool {
+	w := m.work[f.ID]
+	return w.State == idem.StateRunning && w.Token == f.Token
+}
+
+// writeEffect mirrors Store.WriteEffect.
+func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (time.Time, bool) {
+	if !m.holds(e.Fence) || e.Live && !m.work[e.ID].LockedUntil.After(now) {
+		return time.Time{}, false
+	}
+	row := idem.EffectRow{
+		EffectID: e.EffectID, Guard: e.Guard, State: e.State, Key: e.Key, Epoch: e.Epoch, PayloadHash: e.PayloadHash,
+		Input: e.Input, Result: e.Result, ExternalRef: e.ExternalRef, LastError: e.Error, StartedAt: now,
+	}
+	if e.State == idem.EffectDone || e.State == idem.EffectRefused || e.State == idem.EffectGivenUp {
+		row.DoneAt = now
+	}
+	for i, old := range m.effects[e.ID] {
+		if old.EffectID != e.EffectID {
+			continue
+		}
+		if !e.Restart {
+			row.StartedAt = old.StartedAt
+		}
+		if e.Input.Codec == idem.CodecNone {
+			row.Input = old.Input
+		}
+		m.effects[e.ID][i] = row
+		return row.StartedAt, true
+	}
+	m.effects[e.ID] = append(m.effects[e.ID], row)
+	return now, true
+}
+
+// end mirrors Store.End.
+func (m *model) end(e idem.End, now time.Time) (idem.Work, bool) {
+	if !m.holds(e.Fence) {
+		return idem.Work{}, false
+	}
+	w := m.work[e.ID]
+	w.State, w.Token, w.LockedUntil = e.State, idem.Token{}, time.Time{}
+	w.Result, w.ExternalRef, w.ErrorClass, w.LastError = e.Result, e.ExternalRef, e.Class, e.Error
+	if e.Refund {
+		w.BudgetLeft++
+	}
+	if e.State == idem.StateFailed {
+		w.NextAttemptAt = now.Add(e.RetryIn)
+	}
+	if e.State == idem.StateDone || e.State == idem.StateDead {
+		d, forever := e.Window.Duration()
+		w.DoneAt, w.Forever = now, forever
+		if !forever {
+			w.ExpiresAt = now.Add(d)
+		}
+	}
+	m.work[e.ID] = w
+	return w, true
+}
+
+// renew mirrors Store.Renew for one lease.
+func (m *model) renew(l idem.Lease, now time.Time) idem.Renewal {
+	if !m.holds(l.Fence) {
+		return idem.LeaseLost
+	}
+	w := m.work[l.ID]
+	w.LockedUntil = later(w.LockedUntil, now.Add(l.For))
+	m.work[l.ID] = w
+	return idem.Renewed
+}
+
+// lookup mirrors Store.Lookup.
+func (m *model) lookup(id idem.WorkID, now time.Time) idem.Work {
+	w := m.work[id]
+	if w.State == idem.StateDone && !w.Forever && !w.ExpiresAt.After(now) {
+		return idem.Work{}
+	}
+	return w
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// history is one random run of a store beside the model.
+type history[Tx any] struct {
+	*rapid.T
+	h      *harness[Tx]
+	model  *model
+	ids    []idem.WorkID
+	tokens []idem.Token // all that ever claimed, stale ones included
+}
+
+func testModel[Tx any](h *harness[Tx]) {
+	histories := 0
+	rapid.Check(h.T, func(t *rapid.T) {
+		histories++ // other work in each, so that one store serves them all
+		r := &history[Tx]{T: t, h: h, model: &model{work: map[idem.WorkID]idem.Work{}, effects: map[idem.WorkID][]idem.EffectRow{}}}
+		for i := range 2 {
+			r.ids = append(r.ids, workID(fmt.Sprint(histories, " ", i)))
+		}
+		r.tokens = []idem.Token{{1}} // of somebody who never claimed
+		t.Repeat(map[string]func(*rapid.T){
+			"claim":   r.claim,
+			"effect":  r.effect,
+			"end":     r.end,
+			"renew":   r.renew,
+			"advance": func(t *rapid.T) { h.clock.advance(draw(t, "time", durations...)) },
+			"":        r.check,
+		})
+	})
+}
+
+// durations make leases, delays and windows end exactly at one another.
+var durations = []time.Duration{time.Microsecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}
+
+func draw[V any](t *rapid.T, label string, values ...V) V {
+	return rapid.SampledFrom(values).Draw(t, label)
+}
+
+// fence is mostly the present owner's.
+func (r *history[Tx]) fence(t *rapid.T) idem.Fence {
+	f := idem.Fence{ID: draw(t, "id", r.ids...), Token: draw(t, "token", r.tokens...)}
+	if w := r.model.work[f.ID]; w.State == idem.StateRunning && draw(t, "owner", true, true, true, false) {
+		f.Token = w.Token
+	}
+	return f
+}
+
+func body(t *rapid.T, label string) idem.Body {
+	return draw(t, label, idem.Body{}, jsonBody(`null`), jsonBody(`"x"`), idem.Body{Codec: idem.CodecDropped})
+}
+
+func (r *history[Tx]) claim(t *rapid.T) {
+	c := idem.Claim{
+		Fence: idem.Fence{ID: draw(t, "id", r.ids...)}, Kind: "kind", Version: 1,
+		Lease: draw(t, "lease", durations...), Budget: draw(t, "budget", 1, 2, 4), Payload: body(t, "payload"),
+		PayloadHash: draw(t, "hash", idem.Hash{}, hash("1"), hash("1"), hash("1"), hash("2")), PayloadShape: draw(t, "shape", "a", "a", "a", "b"),
+		AnyPayload: draw(t, "any payload", true, false),
+	}
+	if draw(t, "fresh token", true, true, true, false) {
+		_, _ = rand.Read(c.Token[:]) // never fails
+		r.tokens = append(r.tokens, c.Token)
+	} else {
+		c.Token = r.fence(t).Token
+	}
+	got, err := r.h.store.Claim(r.h.ctx, c)
+	if err != nil {
+		t.Fatalf("claim: %v", err)
+	}
+	want := r.model.claim(c, r.h.clock.Now())
+	r.learnError(got.Work)
+	want.Work = r.model.work[c.ID]
+	got.Work.Now = time.Time{}
+	r.same(t, "claim", got, want)
+}
+
+// learnError takes over what a store says of work that a claim made dead: the
+// wording is its own.
+func (r *history[Tx]) learnError(got idem.Work) {
+	if w, ok := r.model.work[got.ID]; ok && got.State == idem.StateDead && got.LastError != "" {
+		w.LastError = got.LastError
+		r.model.work[got.ID] = w
+	}
+}
+
+func (r *history[Tx]) effect(t *rapid.T) {
+	e := idem.EffectWrite{
+		Fence: r.fence(t), EffectID: idem.EffectID{Name: draw(t, "name", "x", "y"), Per: draw(t, "per", "", "1")},
+		Guard: draw(t, "guard", idem.GuardOnce, idem.GuardFindFirst),
+		State: draw(t, "state", idem.EffectStarted, idem.EffectNotApplied, idem.EffectDone, idem.EffectRefused, idem.EffectGivenUp, idem.EffectUnknown),
+		Key:   draw(t, "key", "k1", "k2"), Epoch: draw(t, "epoch", 0, 1), PayloadHash: draw(t, "hash", idem.Hash{}, hash("1")),
+		Input: body(t, "input"), Result: body(t, "result"), ExternalRef: draw(t, "ref", "", "ref"), Error: draw(t, "error", "", "broken"),
+		Live: draw(t, "live", true, false), Restart: draw(t, "restart", true, false),
+	}
+	got, err := r.h.store.WriteEffect(r.h.ctx, e)
+	want, held := r.model.writeEffect(e, r.h.clock.Now())
+	r.sameFence(t, "effect", err, held)
+	r.same(t, "start of the effect", got, want)
+}
+
+func (r *history[Tx]) end(t *rapid.T) {
+	e := idem.End{
+		Fence: r.fence(t), State: draw(t, "state", idem.StateDone, idem.StateFailed, idem.StateFailed, idem.StateFailed, idem.StateUnknown, idem.StateDead),
+		Result: body(t, "result"), ExternalRef: draw(t, "ref", "", "ref"),
+		Class: draw(t, "class", "", idem.ClassTransient, idem.ClassPermanent, idem.ClassNotApplied, idem.ClassUnknown),
+		Error: draw(t, "error", "", "broken"), RetryIn: draw(t, "retry in", append(durations, 0)...),
+		Window: idem.For(draw(t, "window", durations...)), Refund: draw(t, "refund", false, false, true),
+	}
+	if draw(t, "forever", false, false, true) {
+		e.Window = idem.Forever()
+	}
+	got, err := r.h.store.End(r.h.ctx, e)
+	want, held := r.model.end(e, r.h.clock.Now())
+	r.sameFence(t, "end", err, held)
+	got.Now = time.Time{}
+	r.same(t, "end", got, want)
+}
+
+func (r *history[Tx]) renew(t *rapid.T) {
+	leases := make([]idem.Lease, draw(t, "leases", 1, 2, 3))
+	for i := range leases {
+		leases[i] = idem.Lease{Fence: r.fence(t), For: draw(t, "for", durations...)}
+	}
+	got, err := r.h.store.Renew(r.h.ctx, leases)
+	if err != nil {
+		t.Fatalf("renew: %v", err)
+	}
+	var want []idem.Renewal
+	for _, l := range leases {
+		want = append(want, r.model.renew(l, r.h.clock.Now()))
+	}
+	r.same(t, "renew", got, want)
+}
+
+// check looks at everything after every step.
+func (r *history[Tx]) check(t *rapid.T) {
+	for _, id := range r.ids {
+		got, err := r.h.store.Lookup(r.h.ctx, id)
+		if err != nil {
+			t.Fatalf("lookup: %v", err)
+		}
+		got.Now = time.Time{}
+		r.same(t, "lookup", got, r.model.lookup(id, r.h.clock.Now()))
+	}
+}
+
+func (r *history[Tx]) sameFence(t *rapid.T, what string, err error, held bool) {
+	if held && err != nil || !held && !errors.Is(err, idem.ErrLeaseLost) {
+		t.Fatalf("%s: got %v, and the fence holds: %t", what, err, held)
+	}
+}
+
+func (r *history[Tx]) same(t *rapid.T, what string, got, want any) {
+	if diff := compare(got, want); diff != "" {
+		t.Fatalf("%s (-model +store):\n%s", what, diff)
+	}
+}
