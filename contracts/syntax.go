@@ -49,6 +49,7 @@ type slipFinder struct {
 	block   int       // indentation of the key of an open block text, or -1
 	indents []int     // of the open block mappings
 	plain   bool      // the last line may go on as plain text
+	listed  bool      // the last line began with a dash
 
 	at    Pos
 	found string
@@ -99,10 +100,12 @@ func (s *slipFinder) find() {
 func (s *slipFinder) blockLine(indent int) {
 	text := s.lines[s.line]
 	start := indent
-	if top := len(s.indents) - 1; strings.HasPrefix(text[start:], "- ") && s.plain && top >= 0 && s.indents[top] == indent {
+	dash, top := strings.HasPrefix(text[start:], "- "), len(s.indents)-1
+	if dash && s.plain && !s.listed && top >= 0 && s.indents[top] == indent {
 		s.report(s.line, start, 1, "a list entry among the keys of a mapping")
 		return
 	}
+	s.listed = dash
 	for strings.HasPrefix(text[start:], "- ") {
 		start += 2
 		start += len(text[start:]) - len(strings.TrimLeft(text[start:], " "))

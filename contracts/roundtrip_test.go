@@ -1,0 +1,361 @@
+package contracts
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// Contracts are made at random, written down in one of several styles and read
+// again: what is read must be what was meant, with every place inside the file.
+func TestWhatAContractSaysIsWhatIsRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var want []*Contract
+		for _, kind := range rapid.SliceOfNDistinct(names(), 1, 4, rapid.ID).Draw(t, "kinds") {
+			want = append(want, drawContract(t, kind))
+		}
+		src := write(want, rapid.Bool().Draw(t, "flow"), rapid.Bool().Draw(t, "quotes"))
+		f, ds := Parse("f", []byte(src))
+		if len(ds) > 0 {
+			t.Fatalf("refused:\n%s\n%s", ds.Text(), src)
+		}
+		if diff := cmp.Diff(want, f.Contracts, cmpopts.IgnoreTypes(Pos{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-want +got)\n%s\n%s", diff, src)
+		}
+		checkNoSlip(t, src)
+	})
+}
+
+// checkNoSlip makes sure that what looks for slips in broken YAML finds none
+// where YAML finds none: it would point at the wrong line of a longer file.
+func checkNoSlip(t rapid.TB, src string) {
+	s := slipFinder{lines: strings.Split(src, "\n")}
+	if s.find(); s.found != "" {
+		t.Errorf("%+v: %s, in\n%s", s.at, s.found, src)
+	}
+}
+
+func set[T any](v T) Value[T] { return Value[T]{V: v, Set: true} }
+
+func names() *rapid.Generator[string] {
+	return rapid.StringMatching(`[a-z][a-z0-9_]{2,10}x`)
+}
+
+func fields() *rapid.Generator[string] {
+	return rapid.StringMatching(`[A-Z][A-Za-z0-9_]{0,8}X(\.[A-Zß][A-Za-z0-9]{0,5}X){0,2}`)
+}
+
+func durations(low, high time.Duration) *rapid.Generator[time.Duration] {
+	return rapid.Custom(func(t *rapid.T) time.Duration {
+		d := time.Duration(rapid.Int64Range(int64(low), int64(high)).Draw(t, "ns"))
+		if rounded := d.Round(time.Hour); rounded >= low && rounded <= high && rapid.Bool().Draw(t, "round") {
+			return rounded
+		}
+		return d
+	})
+}
+
+// maybe draws an answer, or leaves the default.
+func maybe[T any](t *rapid.T, label string, dst *Value[T], g *rapid.Generator[T]) {
+	if rapid.Bool().Draw(t, "has "+label) {
+		*dst = set(g.Draw(t, label))
+	}
+}
+
+func fieldList(t *rapid.T, label string, low int) []Value[string] {
+	var list []Value[string]
+	for _, f := range rapid.SliceOfNDistinct(fields(), low, 4, rapid.ID).Draw(t, label) {
+		list = append(list, set(f))
+	}
+	return list
+}
+
+func drawContract(t *rapid.T, kind string) *Contract {
+	c := &Contract{Kind: set(kind)}
+	c.defaults()
+	c.Version = set(rapid.IntRange(1, 1<<31-1).Draw(t, "version"))
+	c.Statement = set(rapid.StringMatching(`[A-Z]([a-z:#{}\[\]"'\\ ,&*!%@é日-]{0,40}[a-z.])`).Draw(t, "statement"))
+	c.Handler = set(rapid.SampledFrom([]string{"F", "(*T).M", "(T).M"}).Draw(t, "handler"))
+	c.Window = Window{Set: true, Forever: rapid.Bool().Draw(t, "forever")}
+	if !c.Window.Forever {
+		c.Window.Duration = durations(1, MaxDuration).Draw(t, "window")
+	}
+	drawIdentity(t, &c.Identity)
+	c.Response.Set = true
+	c.Response.WhenDone = set(rapid.SampledFrom(whenDone).Draw(t, "when_done"))
+	c.Response.WhileRunning = set(rapid.SampledFrom([]WhileRunning{WhileRunningWait, WhileRunningError, WhileRunningNoOp}).Draw(t, "while_running"))
+	if c.Response.WhileRunning.V == WhileRunningWait {
+		c.Response.Wait = set(durations(1, MaxDuration).Draw(t, "wait"))
+	}
+	c.Response.OtherPayload = set(rapid.SampledFrom(otherPayload).Draw(t, "other_payload"))
+	maybe(t, "lease", &c.Lease, durations(time.Second, 24*time.Hour))
+	maybe(t, "timeout", &c.Timeout, durations(time.Second, 24*time.Hour))
+	if rapid.Bool().Draw(t, "has retry") {
+		drawRetry(t, &c.Retry)
+	}
+	for _, name := range rapid.SliceOfNDistinct(names(), 0, 6, MethodName).Draw(t, "effects") {
+		c.Effects = append(c.Effects, drawEffect(t, c, name))
+	}
+	return c
+}
+
+func drawIdentity(t *rapid.T, id *Identity) {
+	id.Set = true
+	var parts []Value[string]
+	switch rapid.IntRange(0, 4).Draw(t, "strategy") {
+	case 0:
+		id.Strategy, id.Key = ByKey, fieldList(t, "key", 1)[:1]
+	case 1:
+		id.Strategy, id.KeyList, id.Key = ByKey, true, fieldList(t, "key", 1)
+	case 2:
+		id.Strategy, id.Fields = ByHash, fieldList(t, "fields", 1)
+	case 3:
+		id.Strategy, id.Except = ByHash, fieldList(t, "except", 1)
+	case 4:
+		id.Strategy = ByHash
+	}
+	maybe(t, "scope", &id.Scope, fields())
+	parts = append(append(parts, id.Key...), id.Fields...)
+	for _, f := range parts {
+		if rapid.Bool().Draw(t, "normalized") {
+			id.Normalize = append(id.Normalize, Normalize{Field: f, Steps: drawSteps(t)})
+		}
+	}
+}
+
+func drawSteps(t *rapid.T) []Value[Normalizer] {
+	var steps []Value[Normalizer]
+	once := func(n NormalizerName) string {
+		if n.IsPrecision() {
+			return "precision"
+		}
+		return string(n)
+	}
+	for _, n := range rapid.SliceOfNDistinct(rapid.SampledFrom(normalizers), 1, 5, once).Draw(t, "steps") {
+		step := Normalizer{Name: n}
+		if n == MinorUnits {
+			step.Digits = rapid.IntRange(0, 18).Draw(t, "digits")
+		}
+		steps = append(steps, set(step))
+	}
+	return steps
+}
+
+func drawRetry(t *rapid.T, r *Retry) {
+	r.Set = true
+	maybe(t, "by", &r.By, rapid.Just(ByRedelivery))
+	maybe(t, "max_attempts", &r.MaxAttempts, rapid.IntRange(1, 1000))
+	if rapid.Bool().Draw(t, "has backoff") {
+		r.Backoff.Initial = set(durations(1, time.Hour).Draw(t, "initial"))
+		r.Backoff.Max = set(durations(r.Backoff.Initial.V, MaxDuration).Draw(t, "max"))
+		maybe(t, "multiplier", &r.Backoff.Multiplier, rapid.SampledFrom([]float64{1, 1.5, 2, 10}))
+	}
+	errs := rapid.SliceOfNDistinct(rapid.StringMatching(`\*?([a-z]{1,4}x\.)?Err[A-Z][a-z]{0,5}`), 0, 6, rapid.ID).Draw(t, "errors")
+	for i, e := range errs {
+		if i%2 == 0 {
+			r.Permanent = append(r.Permanent, set(e))
+		} else {
+			r.Transient = append(r.Transient, set(e))
+		}
+	}
+}
+
+func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
+	e := &Effect{Name: set(name), Header: Value[string]{V: DefaultHeader}, IfUnknown: Value[IfUnknown]{V: Ask}}
+	e.Guard = set(rapid.SampledFrom(guards).Draw(t, "guard"))
+	if e.Guard.V == IdempotencyKey && c.RetrySchedule() >= MaxDuration {
+		e.Guard.V = Read // no memory would be long enough
+	}
+	maybe(t, "call", &e.Call, names())
+	maybe(t, "external_ref", &e.ExternalRef, fields())
+	e.OncePer = fieldList(t, "once_per", 0)
+	switch e.Guard.V {
+	case FindFirst:
+		e.Find = set(names().Draw(t, "find"))
+		e.VisibleAfter = set(durations(1, MaxDuration).Draw(t, "visible_after"))
+	case IdempotencyKey:
+		e.RemembersFor = set(durations(c.RetrySchedule()+1, MaxDuration).Draw(t, "remembers_for"))
+		maybe(t, "header", &e.Header, rapid.StringMatching(`X-[A-Za-z-]{1,9}`))
+	case Once:
+		maybe(t, "if_unknown", &e.IfUnknown, rapid.SampledFrom(ifUnknowns))
+	}
+	return e
+}
+
+// writer writes contracts down, in block or flow style, with or without quotes
+// where they are optional.
+type writer struct {
+	strings.Builder
+	flow, quotes bool
+}
+
+func write(contracts []*Contract, flow, quotes bool) string {
+	w := &writer{flow: flow, quotes: quotes}
+	w.WriteString("contracts:\n")
+	for _, c := range contracts {
+		w.mapping("  ", c.Kind.V, func(indent string) { w.contract(indent, c) })
+	}
+	return w.String()
+}
+
+// mapping writes a mapping of at least one entry; below an entry that is
+// written in flow style everything is.
+func (w *writer) mapping(indent, name string, entries func(indent string)) {
+	if w.flow || indent == "" {
+		fmt.Fprintf(w, "%s%s: {\n", indent, name)
+		flow := w.flow
+		w.flow = true
+		entries(indent + "  ")
+		w.flow = flow
+		fmt.Fprintf(w, "%s}%s\n", indent, w.comma(indent))
+		return
+	}
+	fmt.Fprintf(w, "%s%s:\n", indent, name)
+	entries(indent + "  ")
+}
+
+// comma ends an entry in flow style; the contracts themselves stand in a block.
+func (w *writer) comma(indent string) string {
+	if w.flow && len(indent) > 2 {
+		return ","
+	}
+	return ""
+}
+
+func (w *writer) entry(indent, name, value string) {
+	fmt.Fprintf(w, "%s%s: %s%s # %s\n", indent, name, value, w.comma(indent), "a comment: with {, } and \"")
+}
+
+func (w *writer) text(s string) string {
+	switch {
+	case strings.HasPrefix(s, "*") || strings.ContainsAny(s, ":#{}[]\"'\\,&*!%@-") || w.quotes:
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	}
+	return s
+}
+
+func entryIf[T any](w *writer, indent, name string, v Value[T], text func(T) string) {
+	if v.Set {
+		w.entry(indent, name, text(v.V))
+	}
+}
+
+func wordOf[T ~string](w *writer) func(T) string {
+	return func(s T) string { return w.text(string(s)) }
+}
+
+func (w *writer) list(values []Value[string]) string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, w.text(v.V))
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+func (w *writer) listIf(indent, name string, values []Value[string]) {
+	if len(values) > 0 {
+		w.entry(indent, name, w.list(values))
+	}
+}
+
+func (w *writer) contract(in string, c *Contract) {
+	w.entry(in, "version", fmt.Sprint(c.Version.V))
+	w.entry(in, "statement", w.text(c.Statement.V))
+	w.entry(in, "handler", w.text(c.Handler.V))
+	w.mapping(in, "identity", func(in string) { w.identity(in, &c.Identity) })
+	if c.Window.Forever {
+		w.entry(in, "window", w.text("forever"))
+	} else {
+		w.entry(in, "window", w.text(FormatDuration(c.Window.Duration)))
+	}
+	w.mapping(in, "response", func(in string) {
+		w.entry(in, "when_done", w.text(string(c.Response.WhenDone.V)))
+		if c.Response.Wait.Set {
+			w.entry(in, "while_running", "{wait: "+FormatDuration(c.Response.Wait.V)+"}")
+		} else {
+			w.entry(in, "while_running", w.text(string(c.Response.WhileRunning.V)))
+		}
+		w.entry(in, "other_payload", w.text(string(c.Response.OtherPayload.V)))
+	})
+	entryIf(w, in, "lease", c.Lease, FormatDuration)
+	entryIf(w, in, "timeout", c.Timeout, FormatDuration)
+	if c.Retry.Set {
+		w.retry(in, &c.Retry)
+	}
+	if len(c.Effects) > 0 {
+		w.mapping(in, "effects", func(in string) {
+			for _, e := range c.Effects {
+				w.mapping(in, e.Name.V, func(in string) { w.effect(in, e) })
+			}
+		})
+	}
+}
+
+func (w *writer) identity(in string, id *Identity) {
+	switch {
+	case id.KeyList:
+		w.entry(in, "key", w.list(id.Key))
+	case id.Strategy == ByKey:
+		w.entry(in, "key", w.text(id.Key[0].V))
+	case len(id.Fields) > 0:
+		w.entry(in, "hash", "{fields: "+w.list(id.Fields)+"}")
+	case len(id.Except) > 0:
+		w.entry(in, "hash", "{except: "+w.list(id.Except)+"}")
+	default:
+		w.entry(in, "hash", "{}")
+	}
+	entryIf(w, in, "scope", id.Scope, w.text)
+	if len(id.Normalize) == 0 {
+		return
+	}
+	w.mapping(in, "normalize", func(in string) {
+		for _, n := range id.Normalize {
+			var steps []string
+			for _, s := range n.Steps {
+				step := string(s.V.Name)
+				if s.V.Name == MinorUnits {
+					step = fmt.Sprintf("{minor_units: %d}", s.V.Digits)
+				}
+				steps = append(steps, step)
+			}
+			w.entry(in, n.Field.V, "["+strings.Join(steps, ", ")+"]")
+		}
+	})
+}
+
+func (w *writer) retry(in string, r *Retry) {
+	if !r.By.Set && !r.MaxAttempts.Set && !r.Backoff.Initial.Set && len(r.Permanent) == 0 {
+		w.entry(in, "retry", "{}")
+		return
+	}
+	w.mapping(in, "retry", func(in string) {
+		entryIf(w, in, "by", r.By, wordOf[RetryBy](w))
+		entryIf(w, in, "max_attempts", r.MaxAttempts, func(n int) string { return fmt.Sprint(n) })
+		if r.Backoff.Initial.Set {
+			w.mapping(in, "backoff", func(in string) {
+				entryIf(w, in, "initial", r.Backoff.Initial, FormatDuration)
+				entryIf(w, in, "max", r.Backoff.Max, FormatDuration)
+				entryIf(w, in, "multiplier", r.Backoff.Multiplier, func(m float64) string { return fmt.Sprint(m) })
+			})
+		}
+		w.listIf(in, "permanent", r.Permanent)
+		w.listIf(in, "transient", r.Transient)
+	})
+}
+
+func (w *writer) effect(in string, e *Effect) {
+	w.entry(in, "guard", w.text(string(e.Guard.V)))
+	entryIf(w, in, "call", e.Call, w.text)
+	entryIf(w, in, "external_ref", e.ExternalRef, w.text)
+	w.listIf(in, "once_per", e.OncePer)
+	entryIf(w, in, "find", e.Find, w.text)
+	entryIf(w, in, "visible_after", e.VisibleAfter, FormatDuration)
+	entryIf(w, in, "remembers_for", e.RemembersFor, FormatDuration)
+	entryIf(w, in, "header", e.Header, w.text)
+	entryIf(w, in, "if_unknown", e.IfUnknown, wordOf[IfUnknown](w))
+}
