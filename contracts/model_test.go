@@ -72,12 +72,12 @@ func TestNoSlipIsSeenInGoodYAML(t *testing.T) {
 	}
 	for _, src := range []string{
 		"a:\n- b\n- c\nd: e\n", "a:\n  - b: c\n    d: e\n  - f\n", "a:\n  b\n  c\nd: e\n", "a: b\n  c\n  d\ne: f\n",
-		"a: |\n   b: c: d\n\n  e\nf: g\n", "a: >-\n\n  ]\nb: 'c''d'\n", "a: \"b\n  c: d\n  e\"\nf: g\n", "- - a\n  - b\n- c\n", "a: b#c\n", "a: b # c: d\n",
+		"a: |\n   b: c: d\n\n     e\nf: g\n", "a: >-\n\n  ]\nb: 'c''d'\n", "a: \"b\n  c: d\n  e\"\nf: g\n", "- - a\n  - b\n- c\n", "a: b#c\n", "a: b # c: d\n",
 		"\"a: b\": c\n", "a: [b, 'c]', \"d\\\"]\"]\n", "a: {b: c, d: [e,\n f]}\ng: h\n", "a:\n  b:\n    c: d\ne: f\n", "# a: b: c\na: b\n", "a: it's\n", "a: b, c]\n", "--- \na: b\n...\n", "a: http://b\n",
 	} {
 		var n yaml.Node
 		if err := yaml.Unmarshal([]byte(src), &n); err != nil {
-			t.Fatalf("the test's own YAML is broken: %v", err)
+			t.Fatalf("the test's own YAML is broken: %v\n%s", err, src)
 		}
 		checkNoSlip(t, src)
 	}
