@@ -31,7 +31,7 @@ func (c *contract[Tx, In, Out]) follow(ctx context.Context, fl *flight, d *deliv
 	if result, settled, err = c.whileRunning(d, running); settled {
 		return result, true, err
 	}
-	timer := time.NewTimer(c.spec.Response.Wait)
+	timer := time.NewTimer(time.Until(d.waitUntil))
 	defer timer.Stop()
 	select {
 	case <-fl.done:
@@ -48,7 +48,7 @@ func (c *contract[Tx, In, Out]) follow(ctx context.Context, fl *flight, d *deliv
 		// The winner could not record its end: its lease decides.
 		return result, true, c.fail(d, ErrRunning, work, nil)
 	}
-	result, err = c.answer(ctx, d, work)
+	result, err = c.settled(d, work)
 	return result, true, err
 }
 
@@ -56,19 +56,28 @@ func (c *contract[Tx, In, Out]) waited() error {
 	return fmt.Errorf("it was still running after %s", c.spec.Response.Wait)
 }
 
-// answer is what a duplicate gets, for every state of its work.
-func (c *contract[Tx, In, Out]) answer(ctx context.Context, d *delivery[In], work Work) (Result[Out], error) {
-	if c.otherPayload(d, work) {
-		return Result[Out]{}, c.fail(d, ErrPayloadMismatch, work, nil)
-	}
-	switch work.State {
-	case StateDone:
-		return c.whenDone(d, work)
-	case StateRunning:
-		if result, settled, err := c.whileRunning(d, work); settled {
-			return result, err
+// answer is what a duplicate gets, for every state of its work. settled is false
+// if it waited for running work whose owner turned out to be gone.
+func (c *contract[Tx, In, Out]) answer(ctx context.Context, d *delivery[In], work Work) (result Result[Out], settled bool, err error) {
+	if work.State == StateRunning && !c.otherPayload(d, work) {
+		if result, settled, err = c.whileRunning(d, work); settled {
+			return result, true, err
 		}
-		return c.waitForOther(ctx, d, work)
+		if work, settled, err = c.waitForOther(ctx, d, work); !settled || err != nil {
+			return result, settled, err
+		}
+	}
+	result, err = c.settled(d, work)
+	return result, true, err
+}
+
+// settled is what a duplicate gets of work that is not running.
+func (c *contract[Tx, In, Out]) settled(d *delivery[In], work Work) (Result[Out], error) {
+	switch {
+	case c.otherPayload(d, work):
+		return Result[Out]{}, c.fail(d, ErrPayloadMismatch, work, nil)
+	case work.State == StateDone:
+		return c.whenDone(d, work)
 	}
 	var cause error
 	if work.LastError != "" {
@@ -115,30 +124,30 @@ func (c *contract[Tx, In, Out]) whileRunning(d *delivery[In], work Work) (result
 	return result, false, nil
 }
 
-// waitForOther waits for work that another process runs. It asks at jittered,
-// growing intervals, so that many waiters do not ask in step.
-func (c *contract[Tx, In, Out]) waitForOther(ctx context.Context, d *delivery[In], work Work) (Result[Out], error) {
-	waitCtx, cancel := context.WithTimeout(ctx, c.spec.Response.Wait)
+// waitForOther waits for work that another process runs, until it runs no more.
+// It asks at jittered, growing intervals, so that many waiters do not ask in
+// step. settled is false if the owner's lease is over: nobody runs the work, and
+// this delivery may as well.
+func (c *contract[Tx, In, Out]) waitForOther(ctx context.Context, d *delivery[In], work Work) (latest Work, settled bool, err error) {
+	waitCtx, cancel := context.WithDeadline(ctx, d.waitUntil)
 	defer cancel()
 	const shortest, longest = 5 * time.Millisecond, 250 * time.Millisecond
 	for pause := shortest; work.State == StateRunning; pause = min(2*pause, longest) {
+		if !work.LockedUntil.After(work.Now) {
+			return work, false, nil
+		}
 		sleep(waitCtx, pause/2+rand.N(pause))
 		if waitCtx.Err() != nil {
 			cause := context.Cause(ctx)
 			if cause == nil {
 				cause = c.waited()
 			}
-			return Result[Out]{}, c.fail(d, ErrRunning, work, cause)
+			return work, true, c.fail(d, ErrRunning, work, cause)
 		}
-		latest, err := c.ledger.core.store.Lookup(ctx, d.id)
-		if err != nil {
-			return Result[Out]{}, c.fail(d, ErrLedger, work, err)
+		if work, err = c.ledger.core.store.Lookup(ctx, d.id); err != nil {
+			return work, true, c.fail(d, ErrLedger, work, err)
 		}
-		if latest.State == "" {
-			// Done and already forgotten again: nothing is known of the result.
-			return Result[Out]{}, c.fail(d, ErrRunning, work, nil)
-		}
-		work = latest
 	}
-	return c.answer(ctx, d, work)
+	// A row that is gone was released or forgotten: the work is new again.
+	return work, work.State != "", nil
 }

@@ -34,6 +34,9 @@ type delivery[In any] struct {
 	payload Body
 	hash    Hash
 	scope   string
+	// waitUntil ends the waiting of a duplicate, however many owners the work has
+	// meanwhile.
+	waitUntil time.Time
 }
 
 func (c *contract[Tx, In, Out]) ID(in In) (WorkID, error) {
@@ -62,14 +65,14 @@ func (c *contract[Tx, In, Out]) Do(ctx context.Context, in In) (Result[Out], err
 			return Result[Out]{}, c.fail(d, ErrLedger, Work{}, err)
 		}
 		if work.State == StateDone {
-			return c.answer(ctx, d, work)
+			return c.settled(d, work)
 		}
 		fl, leads := c.ledger.flights.join(d.id, d.hash)
+		step := c.follow
 		if leads {
-			return c.lead(ctx, fl, d)
+			step = c.lead
 		}
-		result, settled, err := c.follow(ctx, fl, d)
-		if settled {
+		if result, settled, err := step(ctx, fl, d); settled {
 			return result, err
 		}
 	}
@@ -85,7 +88,7 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &delivery[In]{in: in, id: id}
+	d := &delivery[In]{in: in, id: id, waitUntil: time.Now().Add(c.spec.Response.Wait)}
 	canonical, err := c.spec.Payload.Append(nil, in)
 	if err != nil {
 		return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload has no canonical form: %w", err))
@@ -100,8 +103,9 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 	return d, nil
 }
 
-// lead claims the work and runs it, or answers for where it stands.
-func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *delivery[In]) (Result[Out], error) {
+// lead claims the work and runs it, or answers for where it stands. settled is
+// false if the work's owner was found to be gone: then it can be claimed.
+func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], settled bool, err error) {
 	defer c.ledger.flights.leave(fl)
 	if c.spec.OneTransaction {
 		return c.runInOne(ctx, fl, d)
@@ -109,7 +113,7 @@ func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *deliver
 	sent := time.Now()
 	claimed, fence, err := c.claim(ctx, d)
 	if err != nil {
-		return Result[Out]{}, c.fail(d, ErrLedger, Work{}, err)
+		return result, true, c.fail(d, ErrLedger, Work{}, err)
 	}
 	if !claimed.Won {
 		// Left before the answer, which may take a while: other duplicates ask for
@@ -118,10 +122,11 @@ func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *deliver
 		return c.answer(ctx, d, claimed.Work)
 	}
 	if ctx.Err() != nil {
-		return Result[Out]{}, c.release(ctx, d, fence)
+		return result, true, c.release(ctx, d, fence)
 	}
 	fl.decide(true)
-	return c.run(ctx, d, fence, claimed, sent)
+	result, err = c.run(ctx, d, fence, claimed, sent)
+	return result, true, err
 }
 
 // claim asks for the work until there is an answer: a row may go between the
@@ -207,7 +212,7 @@ func (c *contract[Tx, In, Out]) finish(ctx context.Context, d *delivery[In], run
 
 // runInOne makes an attempt whose claim, effects and completion commit together.
 // What fails is rolled back whole and then recorded in a transaction of its own.
-func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], err error) {
+func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], settled bool, err error) {
 	one := &oneTransaction[Out]{renewed: func() {}}
 	txCtx, cancel := context.WithTimeoutCause(ctx, min(c.spec.Lease/3, c.spec.Timeout), errTxTime)
 	defer cancel()
@@ -252,15 +257,16 @@ func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *del
 	})
 	switch {
 	case rolledBack:
-		return result, nil // by the deferred function
+		return result, true, nil // by the deferred function
 	case err != nil:
-		return result, c.fail(d, ErrLedger, Work{}, err)
+		return result, true, c.fail(d, ErrLedger, Work{}, err)
 	case !one.claimed.Won:
 		c.ledger.flights.leave(fl)
 		return c.answer(ctx, d, one.claimed.Work)
 	}
 	one.renewed()
-	return c.ended(d, one.out, one.work, nil)
+	result, err = c.ended(d, one.out, one.work, nil)
+	return result, true, err
 }
 
 // oneTransaction is what becomes of an attempt in one transaction.

@@ -1,0 +1,19 @@
+package idem
+
+import "time"
+
+func DelayForTest(r Retry, attempts int, at float64) time.Duration { return r.delay(attempts, at) }
+
+// CallClassForTest and HandlerClassForTest read errors as a contract does.
+func CallClassForTest(err error, permanent, transient []ErrorMatch) Class {
+	return reading{permanent, transient}.callClass(err)
+}
+
+func HandlerClassForTest(err error, permanent, transient []ErrorMatch) Class {
+	return reading{permanent, transient}.handlerClass(err)
+}
+
+// EffectKeyForTest is the derivation of an effect's key.
+func EffectKeyForTest(id WorkID, name string, per []byte, epoch int) string {
+	return effectKey(id, name, per, epoch)
+}
