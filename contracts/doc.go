@@ -25,7 +25,7 @@
 //   - source.go: bytes to lines, and what is refused before YAML is read
 //   - syntax.go: places and words for YAML's own syntax errors
 //   - reader.go, scalar.go: mappings and scalars with their surprises
-//   - contract.go, effect.go: the words of the language
+//   - contract.go, identity.go, effect.go: the words of the language
 //   - checks.go: rules between several answers
 //
 // Nothing in the package is shared between calls; everything may be used from

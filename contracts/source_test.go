@@ -104,6 +104,8 @@ func TestLimits(t *testing.T) {
 	}{
 		{"a thousand contracts", many(1000), 1000, ""},
 		{"one contract more", many(1001), 1000, "f:7002:3: contracts: more than 1000 entries: split the file"},
+		{"a thousand fields", strings.Replace(smallContract, "PaymentID", manyFields(1000), 1), 1, ""},
+		{"one field more", strings.Replace(smallContract, "PaymentID", manyFields(1001), 1), 1, "f:6:5912: identity.key: more than 1000 entries"},
 		{"a full MiB", smallContract + "#" + strings.Repeat("x", maxSource-len(smallContract)-1), 1, ""},
 		{"one byte more", smallContract + "#" + strings.Repeat("x", maxSource-len(smallContract)), 0, "f: the file has 1048577 bytes; at most 1048576 (1 MiB) are read: split it"},
 		{"punctuation", smallContract + "#" + strings.Repeat(",", maxPunctuation), 0, "f: the file has 100024 lines and punctuation marks; at most 100000 are read: split it"},
@@ -119,6 +121,14 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
+}
+
+func manyFields(n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("F%d", i)
+	}
+	return "[" + strings.Join(names, ", ") + "]"
 }
 
 func TestAFloodOfProblemsIsCutOff(t *testing.T) {

@@ -1,0 +1,203 @@
+package contracts
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+func (p *parser) identity(c *Contract, it item) {
+	id := &c.Identity
+	id.Pos, id.KeyPos, id.Scope.Pos, id.Set = it.key, it.key, it.key, true
+	var key, hash item
+	present, ok := p.mapping(it, "a mapping such as {key: PaymentID}", append([]field{
+		{"key", func(it item) { key = it }},
+		{"hash", func(it item) { hash = it }},
+		{"scope", func(it item) { p.fieldPath(it, &id.Scope) }},
+		{"normalize", func(it item) { p.normalize(id, it) }},
+	}, unsupported("caller_key", "keyed", "allow_empty", "allow_volatile")...))
+	switch {
+	case !ok:
+	case key.node != nil && hash.node != nil:
+		p.errorf(hash.key, it.path, "key and hash are two answers to one question: keep one")
+	case key.node != nil:
+		p.identityKey(id, key)
+	case hash.node != nil:
+		p.identityHash(id, hash)
+	case !present["key"] && !present["hash"] && !present["caller_key"]:
+		p.errorf(it.key, it.path, "missing: what makes two inputs the same work? Answer with key: FIELD, key: [FIELD, FIELD], hash: {fields: [FIELD]} or hash: {except: [FIELD]}")
+	}
+}
+
+func (p *parser) identityKey(id *Identity, it item) {
+	id.Strategy, id.KeyPos = ByKey, it.pos
+	switch it.node.Kind {
+	case yaml.SequenceNode:
+		id.KeyList = true
+		id.Key = p.fieldPaths(it)
+	case yaml.MappingNode:
+		p.wrongType(it, "a field path or a list of field paths")
+	default:
+		var v Value[string]
+		if p.fieldPath(it, &v); v.Set {
+			id.Key = []Value[string]{v}
+		}
+	}
+}
+
+func (p *parser) identityHash(id *Identity, it item) {
+	id.Strategy, id.KeyPos = ByHash, it.pos
+	var except Pos
+	present, ok := p.mapping(it, "a mapping with fields or except, or {} for every exported field", []field{
+		{"fields", func(it item) { id.Fields = p.fieldPaths(it) }},
+		{"except", func(it item) { except = it.key; id.Except = p.fieldPaths(it) }},
+	})
+	if ok && present["fields"] && except.IsValid() {
+		p.errorf(except, it.path, "fields and except are two answers to one question: keep one")
+		id.Except = nil
+	}
+}
+
+var normalizers = []NormalizerName{Exact, Trim, Lower, CollapseSpace, Digits, Email, URL, Second, Millisecond, Microsecond, Nanosecond, MinorUnits}
+
+func (p *parser) normalize(id *Identity, it item) {
+	const want = "a mapping of field paths to lists of normalisers such as {Email: [email]}"
+	if it.node.Kind != yaml.MappingNode {
+		p.wrongType(it, want)
+		return
+	}
+	p.entries(it, func(name string, keyPos Pos, value *yaml.Node) {
+		if !isFieldPath(name) {
+			p.errorf(keyPos, it.path, "want %s; got %q", wantFieldPath, clip(name))
+			return
+		}
+		n := Normalize{Field: Value[string]{V: name, Pos: keyPos, Set: true}}
+		n.Steps = p.normalizers(p.item(value, keyPos, join(it.path, clip(name))))
+		id.Normalize = append(id.Normalize, n)
+	})
+}
+
+func (p *parser) normalizers(it item) []Value[Normalizer] {
+	var steps []Value[Normalizer]
+	seen := map[NormalizerName]bool{}
+	var precision NormalizerName
+	for _, entry := range p.list(it, "a list of normalisers such as [trim, lower]") {
+		var step Value[Normalizer]
+		if entry.node.Kind == yaml.MappingNode {
+			p.normalizerWithArgument(entry, &step)
+		} else {
+			p.normalizer(entry, &step)
+		}
+		name := step.V.Name
+		switch {
+		case !step.Set:
+			continue
+		case seen[name]:
+			p.errorf(step.Pos, entry.path, "%s stands twice in the list", name)
+		case name.IsPrecision() && precision != "":
+			p.errorf(step.Pos, entry.path, "a time has one precision; got %s after %s", name, precision)
+		}
+		if name.IsPrecision() {
+			precision = name
+		}
+		seen[name] = true
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+func (p *parser) normalizer(it item, dst *Value[Normalizer]) {
+	var name Value[NormalizerName]
+	if isText(it.node) && it.node.Value == string(MinorUnits) {
+		p.errorf(it.pos, it.path, "minor_units needs the number of digits: minor_units: 2")
+		return
+	}
+	if word(p, it, &name, normalizers); name.Set {
+		*dst = Value[Normalizer]{V: Normalizer{Name: name.V}, Pos: name.Pos, Set: true}
+	}
+}
+
+// normalizerWithArgument reads {minor_units: N}.
+func (p *parser) normalizerWithArgument(it item, dst *Value[Normalizer]) {
+	if len(it.node.Content) == 0 {
+		p.errorf(it.pos, it.path, "want a normaliser; got an empty mapping")
+	}
+	for i := 0; i < len(it.node.Content); i += 2 {
+		key, argument := it.node.Content[i], it.node.Content[i+1]
+		switch n := NormalizerName(key.Value); {
+		case n == URL && hasKey(argument, "drop_params"):
+			p.errorf(p.span(argument.Content[0]), it.path, "drop_params is not supported yet")
+			return
+		case n != MinorUnits && slices.Contains(normalizers, n):
+			p.errorf(p.span(key), it.path, "%s takes no argument: write it without a colon", n)
+			return
+		}
+	}
+	var digits Value[int]
+	p.mapping(it, "minor_units: N", append(unsupported("drop_params"),
+		field{"minor_units", func(it item) { p.whole(it, &digits, 0, 18) }}))
+	if digits.Set {
+		*dst = Value[Normalizer]{V: Normalizer{Name: MinorUnits, Digits: digits.V}, Pos: it.pos, Set: true}
+	}
+}
+
+func hasKey(n *yaml.Node, name string) bool {
+	for i := 0; i < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		if n.Content[i].Value == name {
+			return true
+		}
+	}
+	return false
+}
+
+const wantFieldPath = "a field path such as PaymentID or Customer.Address.Zip"
+
+// isFieldPath tells whether s is Go identifiers joined by dots.
+func isFieldPath(s string) bool {
+	if len(s) > 1000 {
+		return false
+	}
+	for name := range strings.SplitSeq(s, ".") {
+		if !usableIdent(name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *parser) fieldPath(it item, dst *Value[string]) {
+	if v, ok := p.matching(it, wantFieldPath, isFieldPath); ok {
+		*dst = v
+	}
+}
+
+// distinct reads a list of texts of one form and reports doubles.
+func (p *parser) distinct(it item, wantList, want string, ok func(string) bool) []Value[string] {
+	var values []Value[string]
+	seen := map[string]bool{}
+	for _, entry := range p.list(it, wantList) {
+		v, ok := p.matching(entry, want, ok)
+		switch {
+		case !ok:
+		case seen[v.V]:
+			p.errorf(v.Pos, entry.path, "%s stands twice in the list", clip(v.V))
+		default:
+			seen[v.V] = true
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func setOf(values []Value[string]) map[string]bool {
+	set := make(map[string]bool, len(values))
+	for _, v := range values {
+		set[v.V] = true
+	}
+	return set
+}
+
+func (p *parser) fieldPaths(it item) []Value[string] {
+	return p.distinct(it, "a list of field paths such as [PaymentID, Customer.Address.Zip]", wantFieldPath, isFieldPath)
+}
