@@ -113,7 +113,7 @@ func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *deliver
 	sent := time.Now()
 	claimed, fence, err := c.claim(ctx, d)
 	if err != nil {
-		return result, true, c.fail(d, ErrLedger, Work{}, err)
+		return result, true, c.unclaimed(ctx, d, fence, err)
 	}
 	if !claimed.Won {
 		// Left before the answer, which may take a while: other duplicates ask for
@@ -135,11 +135,30 @@ func (c *contract[Tx, In, Out]) claim(ctx context.Context, d *delivery[In]) (Cla
 	fence := Fence{ID: d.id, Token: newToken()}
 	request := c.claimOf(d, fence)
 	var claimed Claimed
-	err := c.ledger.durably(ctx, func(ctx context.Context) (err error) {
+	err := patiently(ctx, func(ctx context.Context) (err error) {
 		claimed, err = c.claimOnce(ctx, c.ledger.core.store, request)
 		return err
 	})
 	return claimed, fence, err
+}
+
+// unclaimed answers for a claim that failed. If it may have been made all the
+// same (its acknowledgement was lost, or the caller left meanwhile), it is given
+// back, or the work would lie there until the lease is over.
+func (c *contract[Tx, In, Out]) unclaimed(ctx context.Context, d *delivery[In], fence Fence, cause error) error {
+	err := c.ledger.durably(ctx, func(ctx context.Context) error {
+		_, err := c.ledger.core.store.End(ctx, c.giveBack(fence, cause))
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrLeaseLost) {
+		cause = errors.Join(cause, err)
+	}
+	return c.fail(d, ErrLedger, Work{}, cause)
+}
+
+// giveBack ends an attempt in which nothing was done.
+func (c *contract[Tx, In, Out]) giveBack(fence Fence, cause error) End {
+	return End{Fence: fence, State: StateFailed, Class: ClassNotApplied, Error: cause.Error(), Window: c.spec.Window, Refund: true}
 }
 
 func (c *contract[Tx, In, Out]) claimOf(d *delivery[In], fence Fence) Claim {
@@ -168,7 +187,7 @@ func (c *contract[Tx, In, Out]) release(ctx context.Context, d *delivery[In], fe
 	cause := context.Cause(ctx)
 	var work Work
 	err := c.ledger.durably(ctx, func(ctx context.Context) (err error) {
-		work, err = c.ledger.core.store.End(ctx, End{Fence: fence, State: StateFailed, Class: ClassNotApplied, Error: cause.Error(), Window: c.spec.Window, Refund: true})
+		work, err = c.ledger.core.store.End(ctx, c.giveBack(fence, cause))
 		return err
 	})
 	if err != nil {

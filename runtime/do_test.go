@@ -2,6 +2,7 @@ package idem_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
 	"runtime"
@@ -389,6 +390,80 @@ func TestCallerThatLeftRunsNothing(t *testing.T) {
 	w.wantCalls(0)
 	if _, err := c.Do(t.Context(), order{ID: "1"}); err != nil {
 		t.Errorf("the next delivery must run at once: %v", err)
+	}
+}
+
+// forgetful loses the acknowledgement of the first claim.
+type forgetful struct {
+	idem.Store[*sql.Tx]
+	err func() error
+}
+
+func (f *forgetful) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+	claimed, err := f.Store.Claim(ctx, c)
+	if lost := f.err(); lost != nil {
+		return idem.Claimed{}, lost
+	}
+	return claimed, err
+}
+
+func TestLostAcknowledgementOfAClaimIsNoLostWork(t *testing.T) {
+	w := newWorld(t)
+	lose := 1
+	store := &forgetful{w.store, func() error {
+		if lose--; lose >= 0 {
+			return errBoom
+		}
+		return nil
+	}}
+	c := idem.Define(idem.NewLedger[*sql.Tx](store), spec(one(idem.IdempotencyKey(w.effect("charge"), time.Hour))))
+	if res, err := c.Do(t.Context(), order{ID: "1"}); err != nil || res.Replayed || res.Attempt != 1 {
+		t.Errorf("recognised its own claim: %+v, %v", res, err)
+	}
+	lose = 100 // and now all of them
+	_, err := c.Do(t.Context(), order{ID: "2"})
+	wantIs(t, err, idem.ErrLedger)
+	lose = 0
+	if res, err := c.Do(t.Context(), order{ID: "2"}); err != nil || res.Replayed {
+		t.Errorf("the claim was not given back: %+v, %v", res, err)
+	}
+	w.wantCalls(2)
+}
+
+func TestCallerThatLeavesDuringTheClaimGivesItBack(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	store := &forgetful{w.store, func() error { cancel(); return nil }}
+	c := idem.Define(idem.NewLedger[*sql.Tx](store), spec(one(idem.IdempotencyKey(w.effect("charge"), time.Hour))))
+	_, err := c.Do(ctx, order{ID: "1"})
+	if !errors.Is(err, context.Canceled) || idem.ShouldAck(err) {
+		t.Errorf("got %v", err)
+	}
+	w.wantCalls(0)
+	work, err := w.lookup(order{ID: "1"})
+	if err != nil || work.State != idem.StateFailed || work.BudgetLeft != 5 {
+		t.Errorf("the work is %+v, %v", work, err)
+	}
+	if res, err := c.Do(t.Context(), order{ID: "1"}); err != nil || res.Replayed {
+		t.Errorf("the next delivery: %+v, %v", res, err)
+	}
+}
+
+func TestExternalRefSurvivesARetry(t *testing.T) {
+	w := newWorld(t)
+	g := idem.IdempotencyKey(w.effect("charge"), time.Hour)
+	attempt := 0
+	c := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		out, err := g.Do(ctx, run, in)
+		if attempt++; attempt == 1 {
+			return receipt{}, errBoom
+		}
+		return out, err
+	}))
+	_, err := c.Do(t.Context(), order{ID: "1"})
+	w.due(err)
+	if res, err := c.Do(t.Context(), order{ID: "1"}); err != nil || res.ExternalRef != "ref-1" {
+		t.Errorf("got %+v, %v", res, err)
 	}
 }
 

@@ -96,17 +96,21 @@ func (c *core) enter() error {
 // not the caller is still there.
 const storeTimeout = 15 * time.Second
 
-// durably runs a write that must not be lost with the caller's context. A write
-// that failed is tried again a few times: a busy database is no reason to repeat
-// an effect. A lost fence is final.
+// durably runs a write that must not be lost with the caller's context.
 func (c *core) durably(ctx context.Context, write func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
+	return patiently(ctx, write)
+}
+
+// patiently tries a write again that failed: a busy database is no reason to
+// repeat an effect, or to turn a delivery away. A lost fence is final.
+func patiently(ctx context.Context, write func(ctx context.Context) error) error {
 	const tries = 3
 	pause := 10 * time.Millisecond
 	for try := 1; ; try++ {
 		err := write(ctx)
-		if err == nil || errors.Is(err, ErrLeaseLost) || try == tries || ctx.Err() != nil {
+		if err == nil || errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrClosed) || try == tries || ctx.Err() != nil {
 			return err
 		}
 		sleep(ctx, pause)

@@ -55,13 +55,15 @@ func newRun(c *core, fence Fence, kind string, lease time.Duration, read reading
 		attempt:      claimed.Work.Attempt,
 		claimedAt:    claimed.Work.Now,
 		claimedLocal: time.Now(),
-		lastRef:      claimed.Work.ExternalRef,
 		entries:      make(map[EffectID]*entry, len(claimed.Effects)),
 	}
 	for _, row := range claimed.Effects {
 		e := &entry{id: row.EffectID, row: row}
 		r.entries[row.EffectID] = e
 		r.order = append(r.order, e)
+		if row.State == EffectDone && row.ExternalRef != "" {
+			r.lastRef = row.ExternalRef
+		}
 	}
 	return r
 }
