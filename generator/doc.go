@@ -1,0 +1,14 @@
+// Package generator turns contract files into Go files: [Run] is all that
+// idemgen does, flags and output aside.
+//
+// It is a row of stages, each of which hands the next a finished value:
+//
+//	parse, validate  package contracts    bytes → contracts with positions
+//	resolve          generator/resolve    contracts and Go types → model
+//	emit             generator/emit       model → bytes
+//	write            write.go             bytes → files, if they changed
+//
+// Every error of a run is collected before anything is written, and one is
+// enough to write nothing: half of a package's contracts in a new shape and half
+// in an old one is worse than a message.
+package generator

@@ -1,0 +1,311 @@
+package emit
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"go/format"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/model"
+	"github.com/idemgen/idem/internal/directive"
+)
+
+// The packages that generated code calls.
+const (
+	idemPath  = "github.com/idemgen/idem/runtime"
+	canonPath = "github.com/idemgen/idem/runtime/canon"
+)
+
+// realNames are the names of packages that generated code itself asks for.
+var realNames = map[string]string{
+	idemPath: "idem", canonPath: "canon",
+	"context": "context", "strconv": "strconv", "time": "time",
+}
+
+// Output is one generated file.
+type Output struct {
+	Name    string // base name
+	Content []byte
+}
+
+// Package renders the files of a package, in the order of the model. An error
+// means that the generator is wrong, not the contract.
+func Package(p *model.Package) ([]Output, error) {
+	g := &pkg{Package: p, names: newNames(p)}
+	g.nameAll()
+	var outputs []Output
+	for i, mf := range p.Files {
+		src, err := g.file(mf, i == 0)
+		if err != nil {
+			return nil, fmt.Errorf("render %s: %w", mf.Output, err)
+		}
+		outputs = append(outputs, Output{mf.Output, src})
+	}
+	return outputs, nil
+}
+
+// pkg is the package at work.
+type pkg struct {
+	*model.Package
+	names     *names
+	contracts string // name of the type Contracts
+	new       string // name of the function New
+	receivers map[*model.Receiver]string
+	kinds     map[*model.Contract]*kindNames
+}
+
+// kindNames are the names of one contract's declarations.
+type kindNames struct {
+	field   string // of Contracts
+	new     string
+	id      string
+	scope   string
+	guards  string
+	effects string
+	word    string // OrderPaid
+}
+
+// nameAll gives all names that stand at package scope and in signatures, before
+// anything is rendered, so that imports can keep clear of them.
+func (g *pkg) nameAll() {
+	g.contracts = g.names.declare("Contracts", "IdemContracts")
+	g.new = g.names.declare("New", "New"+g.contracts)
+	g.receivers = map[*model.Receiver]string{}
+	params := scope{}
+	for _, r := range g.Receivers {
+		g.receivers[r] = params.declare(g.names.variable(lowerFirst(r.Name)))
+	}
+	g.kinds = map[*model.Contract]*kindNames{}
+	fields := scope{}
+	for _, f := range g.Files {
+		for _, c := range f.Contracts {
+			g.kinds[c] = g.nameKind(c, fields)
+		}
+	}
+}
+
+func (g *pkg) nameKind(c *model.Contract, fields scope) *kindNames {
+	word := contracts.MethodName(c.Spec.Kind.V)
+	lower := lowerFirst(word)
+	k := &kindNames{word: word, field: fields.declare(word)}
+	k.new = g.names.declare("new"+word, "new"+word+"Contract")
+	k.id = g.names.declare(lower+"ID", lower+"WorkID")
+	if c.Scope != nil {
+		k.scope = g.names.declare(lower+"Scope", lower+"WorkScope")
+	}
+	if len(c.Effects) > 0 {
+		k.guards = g.names.declare(lower+"Guards", lower+"GuardedEffects")
+		k.effects = g.names.declare(lower+"Effects", lower+"LedgerEffects")
+	}
+	return k
+}
+
+// file is the file at work.
+type file struct {
+	*pkg
+	jen         *jen.File
+	imports     map[string]bool        // paths
+	importNames scope                  // their names
+	funcs       map[*model.Form]string // functions for forms
+	same        map[string]string      // the same, by type and description
+	queue       []*model.Form          // those that are still to be written
+	chains      map[string]string      // functions for normalisers
+	later       []func()               // their declarations
+	contract    *model.Contract        // at work
+}
+
+func (g *pkg) file(mf *model.File, first bool) ([]byte, error) {
+	f := &file{
+		pkg: g, jen: jen.NewFilePathName(g.Path, g.Name), imports: map[string]bool{}, importNames: scope{},
+		funcs: map[*model.Form]string{}, same: map[string]string{}, chains: map[string]string{},
+	}
+	if first {
+		f.contractsType()
+		f.newFunc()
+	}
+	for _, c := range mf.Contracts {
+		f.contract = c
+		f.kind(mf, c)
+		f.forms()
+	}
+	var buf bytes.Buffer
+	if err := f.jen.Render(&buf); err != nil {
+		return nil, err
+	}
+	src, err := format.Source(groupImports(buf.Bytes()))
+	if err != nil {
+		return nil, err
+	}
+	return directive.Seal(append(header(mf), src...)), nil
+}
+
+func header(mf *model.File) []byte {
+	lines := []string{directive.Header(mf.Source), ""}
+	add := func(name string, args ...directive.Arg) {
+		args = slices.DeleteFunc(args, func(a directive.Arg) bool { return a.Value == "" })
+		lines = append(lines, directive.Directive{Name: name, Args: args}.String())
+	}
+	add(directive.Source, directive.Arg{Name: "file", Value: mf.Source}, directive.Arg{Name: "sha256", Value: mf.Digest})
+	for _, c := range mf.Contracts {
+		kind := directive.Arg{Name: "kind", Value: c.Spec.Kind.V}
+		add(directive.Contract, kind,
+			directive.Arg{Name: "version", Value: strconv.Itoa(c.Spec.Version.V)},
+			directive.Arg{Name: "handler", Value: c.Spec.Handler.V},
+			directive.Arg{Name: "effects", Value: c.Interface})
+		for _, e := range c.Effects {
+			effect := directive.Arg{Name: "effect", Value: e.Spec.Name.V}
+			guard := directive.Arg{Name: "guard", Value: string(e.Spec.Guard.V)}
+			add(directive.EffectFunc, kind, effect, guard, directive.Arg{Name: "func", Value: funcName(c, e.Call)})
+			if e.Find != nil {
+				add(directive.EffectFunc, kind, effect, guard, directive.Arg{Name: "find", Value: funcName(c, *e.Find)})
+			}
+		}
+	}
+	return []byte(strings.Join(lines, "\n") + "\n\n")
+}
+
+// funcName is the function as contracts write handlers.
+func funcName(c *model.Contract, fn model.Func) string {
+	h := contracts.Handler{Name: fn.Name}
+	if fn.Method {
+		h.Receiver, h.Pointer = c.Receiver.Name, c.Receiver.Pointer
+	}
+	return h.String()
+}
+
+// q is a name of another package.
+func (f *file) q(path, name string) *jen.Statement {
+	if path != f.Path && !f.imports[path] {
+		f.imports[path] = true
+		f.use(path)
+	}
+	return jen.Qual(path, name)
+}
+
+// use tells jennifer the import's name, which it would otherwise guess from
+// the path, not seeing what the name would hide.
+func (f *file) use(path string) {
+	real := cmp.Or(f.Imports[path], realNames[path])
+	if real == "" {
+		real = path[strings.LastIndexByte(path, '/')+1:]
+	}
+	name := f.names.importName(real, f.importNames)
+	if name == real && strings.HasSuffix("/"+path, "/"+real) {
+		f.jen.ImportName(path, name)
+	} else {
+		f.jen.ImportAlias(path, name)
+	}
+}
+
+func (f *file) idem(name string) *jen.Statement  { return f.q(idemPath, name) }
+func (f *file) canon(name string) *jen.Statement { return f.q(canonPath, name) }
+
+// typ is a type as code.
+func (f *file) typ(t *model.Type) *jen.Statement {
+	switch t.Kind {
+	case model.Pointer:
+		return jen.Op("*").Add(f.typ(t.Elem))
+	case model.Slice:
+		return jen.Index().Add(f.typ(t.Elem))
+	case model.Array:
+		return jen.Index(jen.Op(strconv.FormatInt(t.Len, 10))).Add(f.typ(t.Elem))
+	case model.Map:
+		return jen.Map(f.typ(t.Key)).Add(f.typ(t.Elem))
+	case model.Struct:
+		return f.structType(t)
+	}
+	name := jen.Id(t.Name)
+	if t.Pkg != "" {
+		name = f.q(t.Pkg, t.Name)
+	}
+	if len(t.Args) == 0 {
+		return name
+	}
+	var args []jen.Code
+	for _, a := range t.Args {
+		args = append(args, f.typ(a))
+	}
+	return name.Types(args...)
+}
+
+func (f *file) structType(t *model.Type) *jen.Statement {
+	var fields []jen.Code
+	for _, field := range t.Fields {
+		code := jen.Null()
+		if !field.Embedded {
+			code = jen.Id(field.Name)
+		}
+		code.Add(f.typ(field.Type))
+		if field.Tag != "" {
+			code.Op(tagLiteral(field.Tag))
+		}
+		fields = append(fields, code)
+	}
+	return jen.Struct(fields...)
+}
+
+func tagLiteral(tag string) string {
+	if strconv.CanBackquote(tag) {
+		return "`" + tag + "`"
+	}
+	return strconv.Quote(tag)
+}
+
+// groupImports puts the standard library before everything else, as gofmt and
+// people do.
+func groupImports(src []byte) []byte {
+	before, rest, ok := strings.Cut(string(src), "\nimport (\n")
+	block, after, closed := strings.Cut(rest, "\n)\n")
+	if !ok || !closed {
+		return src
+	}
+	var std, other []string
+	for line := range strings.SplitSeq(block, "\n") {
+		_, path, _ := strings.Cut(line, `"`)
+		first, _, _ := strings.Cut(path, "/")
+		if strings.Contains(first, ".") {
+			other = append(other, line)
+		} else {
+			std = append(std, line)
+		}
+	}
+	if len(std) > 0 && len(other) > 0 {
+		std = append(std, "")
+	}
+	return []byte(before + "\nimport (\n" + strings.Join(append(std, other...), "\n") + "\n)\n" + after)
+}
+
+// lowerFirst makes an unexported name: orderPaid, crmID, urlList.
+func lowerFirst(name string) string {
+	runes := []rune(name)
+	end := 0
+	for end < len(runes) && unicode.IsUpper(runes[end]) {
+		end++
+	}
+	if end > 1 && end < len(runes) && unicode.IsLower(runes[end]) {
+		end-- // the last capital begins the next word
+	}
+	for i := range end {
+		runes[i] = unicode.ToLower(runes[i])
+	}
+	lower := string(runes)
+	if r, _ := utf8.DecodeRuneInString(lower); !unicode.IsLetter(r) && r != '_' {
+		return "x" + lower
+	}
+	return lower
+}
+
+// multi is a composite literal's or call's list with one entry a line.
+func multi(open, close string, items ...jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Open: open, Close: close, Separator: ",", Multi: true}, items...)
+}
+
+func keyed(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }

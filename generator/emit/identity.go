@@ -1,0 +1,197 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/idemgen/idem/generator/model"
+)
+
+// stackBuffer is how long a preimage may get before it is built on the heap.
+const stackBuffer = 256
+
+// workID declares the derivation of a contract's identity.
+func (f *file) workID(c *model.Contract) {
+	k, b, in := f.kinds[c], f.v("b"), f.v("in")
+	w := f.writer(b)
+	w.fail = func(path string, err jen.Code) jen.Code {
+		return jen.Return(f.idem("WorkID").Values(), f.idem("IdentityError").Call(jen.Lit(c.Spec.Kind.V), jen.Lit(path), err))
+	}
+	if c.Identity.Input {
+		w.nilInput(in)
+	}
+	w.start = f.v("buf")
+	w.constant(fmt.Sprintf("%s:v%d:", c.Spec.Kind.V, c.Spec.Version.V))
+	id := c.Identity
+	switch {
+	case id.Single != nil:
+		w.text(id.Single, in)
+	case id.Hash != nil && c.Scope != nil:
+		w.constant("[")
+		w.part(c.Scope, in)
+		w.constant(",")
+		w.hash(c, in)
+		w.constant("]")
+	case id.Hash != nil:
+		w.hash(c, in)
+	default:
+		w.list(id.List, in)
+	}
+	w.flush()
+	body := []jen.Code{jen.Var().Id(f.v("buf")).Index(jen.Lit(stackBuffer)).Byte()}
+	body = append(body, w.declareErr()...)
+	body = append(body, w.body...)
+	body = append(body, jen.Return(f.idem("HashWorkID").Call(jen.Id(b)), jen.Nil()))
+	f.jen.Commentf("%s derives which work %s is: %s.", k.id, in, describeIdentity(c))
+	f.jen.Func().Id(k.id).Params(jen.Id(in).Add(f.typ(c.In))).Params(f.idem("WorkID"), jen.Error()).Block(body...)
+	f.jen.Line()
+}
+
+// describeIdentity says in words what the body of the key is.
+func describeIdentity(c *model.Contract) string {
+	id := c.Spec.Identity
+	if c.Identity.Hash == nil {
+		var names []string
+		if id.Scope.Set {
+			names = append(names, id.Scope.V)
+		}
+		for _, k := range id.Key {
+			names = append(names, k.V)
+		}
+		if c.Identity.Single != nil {
+			return "the SHA-256 of kind, version and " + names[0]
+		}
+		return "the SHA-256 of kind, version and the list of " + strings.Join(names, ", ")
+	}
+	text := "the SHA-256 of kind, version and "
+	if id.Scope.Set {
+		text += id.Scope.V + " with "
+	}
+	var names []string
+	for _, p := range append(id.Fields[:len(id.Fields):len(id.Fields)], id.Except...) {
+		names = append(names, p.V)
+	}
+	switch {
+	case len(id.Fields) > 0:
+		return text + "the fields " + strings.Join(names, ", ")
+	case len(id.Except) > 0:
+		return text + "all fields but " + strings.Join(names, ", ")
+	default:
+		return text + "all fields"
+	}
+}
+
+// nilInput refuses a nil pointer as input.
+func (w *writer) nilInput(in string) {
+	w.flush()
+	w.add(jen.If(jen.Id(in).Op("==").Nil()).Block(w.fail("input", w.f.canon("ErrEmpty"))))
+}
+
+// text writes the one value that is the whole body.
+func (w *writer) text(v *model.Value, in string) {
+	f := w.f
+	x := w.reach(v, in)
+	w.mark()
+	switch {
+	case v.Form.Textual():
+		w.try(f.textCall(w.dst, v.Form, x), v.Path)
+		w.add(jen.If(jen.Len(jen.Id(w.dst)).Op("==").Id(w.n())).Block(w.fail(v.Path, f.canon("ErrEmpty"))))
+	case v.Form.Op == model.OpInt:
+		w.set(f.q("strconv", "AppendInt").Call(jen.Id(w.dst), f.convert(v.Form, "int64", x), jen.Lit(10)))
+	case v.Form.Op == model.OpUint:
+		w.set(f.q("strconv", "AppendUint").Call(jen.Id(w.dst), f.convert(v.Form, "uint64", x), jen.Lit(10)))
+	default:
+		w.value(v.Form, x, v.Path)
+		w.notEmpty(v.Form, v.Path)
+		w.flush()
+		w.set(f.canon("Unquote").Call(jen.Id(w.dst), jen.Id(w.n())))
+	}
+}
+
+// list writes an array of values.
+func (w *writer) list(values []*model.Value, in string) {
+	w.constant("[")
+	for i, v := range values {
+		if i > 0 {
+			w.constant(",")
+		}
+		w.part(v, in)
+	}
+	w.constant("]")
+}
+
+// part writes one value that must not be empty.
+func (w *writer) part(v *model.Value, in string) {
+	x := w.reach(v, in)
+	if !v.Form.NeverEmpty() {
+		w.mark()
+	}
+	w.value(v.Form, x, v.Path)
+	w.notEmpty(v.Form, v.Path)
+}
+
+// hash writes the object of the hashed fields.
+func (w *writer) hash(c *model.Contract, in string) {
+	form := c.Identity.Hash
+	w.mark()
+	w.value(form, expr{text: in, deref: c.Identity.Input}, "hash")
+	w.notEmpty(form, "hash")
+}
+
+// notEmpty refuses what was written since the mark if it says nothing.
+func (w *writer) notEmpty(form *model.Form, path string) {
+	if form.NeverEmpty() {
+		return
+	}
+	w.flush()
+	empty := w.f.canon("Empty").Call(jen.Id(w.dst).Index(jen.Id(w.n()), jen.Empty()))
+	w.add(jen.If(empty).Block(w.fail(path, w.f.canon("ErrEmpty"))))
+}
+
+// scopeFunc declares the scope as text for operators.
+func (f *file) scopeFunc(c *model.Contract) {
+	k, b, in := f.kinds[c], f.v("b"), f.v("in")
+	w := f.writer(b)
+	w.fail = func(string, jen.Code) jen.Code { return jen.Return(jen.Lit("")) }
+	if c.Identity.Input {
+		w.nilInput(in)
+	}
+	x := w.reach(c.Scope, in)
+	form := c.Scope.Form
+	switch {
+	case form.Textual():
+		w.try(f.textCall(b, form, x), c.Scope.Path)
+	default:
+		w.value(form, x, c.Scope.Path)
+		w.flush()
+		w.set(f.canon("Unquote").Call(jen.Id(b), jen.Lit(0)))
+	}
+	body := []jen.Code{jen.Var().Id(b).Index().Byte()}
+	body = append(body, w.declareErr()...)
+	body = append(body, w.body...)
+	body = append(body, jen.Return(jen.String().Call(jen.Id(b))))
+	f.jen.Commentf("%s is whose work %s is, for operators; it is empty where %s fails.", k.scope, in, k.id)
+	f.jen.Func().Id(k.scope).Params(jen.Id(in).Add(f.typ(c.In))).String().Block(body...)
+	f.jen.Line()
+}
+
+// per is the name of the function that writes the values of once_per.
+func (f *file) per(e *model.Effect) jen.Code {
+	name := f.names.declare("append" + f.kinds[f.contract].word + e.Method + "Per")
+	f.later = append(f.later, func() { f.perFunc(name, e) })
+	return jen.Id(name)
+}
+
+// perFunc declares it.
+func (f *file) perFunc(name string, e *model.Effect) {
+	dst, in := f.v("dst"), f.v("in")
+	w := f.writer(dst)
+	w.fail = f.failAt(dst)
+	w.list(e.Per, in)
+	f.jen.Commentf("%s appends what %s is once per.", name, e.Spec.Name.V)
+	f.jen.Func().Id(name).Params(jen.Id(dst).Index().Byte(), jen.Id(in).Add(f.typ(e.In))).
+		Params(jen.Index().Byte(), jen.Error()).Block(w.finish()...)
+	f.jen.Line()
+}

@@ -1,0 +1,219 @@
+package generator
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/emit"
+	"github.com/idemgen/idem/generator/model"
+	"github.com/idemgen/idem/generator/resolve"
+	"github.com/idemgen/idem/internal/directive"
+)
+
+// Options say what to generate.
+type Options struct {
+	// Dir is the working directory: patterns and file names are relative to it.
+	// Empty means that of the process.
+	Dir string
+	// Patterns choose packages as those of the go command do: ./..., ./dir,
+	// or an import path of the module. None means ./...
+	Patterns []string
+	// Tags are build tags, separated by commas.
+	Tags string
+	// Check compares instead of writing.
+	Check bool
+}
+
+// Change is what a run did to a file, or found out about it.
+type Change string
+
+// What Run did.
+const (
+	Unchanged Change = "unchanged"
+	Written   Change = "written"
+	Deleted   Change = "deleted" // its contract file is gone
+)
+
+// What Run found with [Options.Check].
+const (
+	Missing  Change = "missing"
+	Stale    Change = "stale"    // the contract or its Go types have changed
+	Edited   Change = "edited"   // by hand, after it was generated
+	Orphaned Change = "orphaned" // its contract file is gone
+)
+
+// File is a generated file.
+type File struct {
+	Path   string // relative to Options.Dir, with slashes, if it is inside
+	Change Change
+	// Diff is what generating would change, as a unified diff. Only with
+	// Options.Check.
+	Diff string
+}
+
+// Report is what a run did.
+type Report struct {
+	// Diagnostics are sorted. If one is an error, nothing was written.
+	Diagnostics contracts.Diagnostics
+	// Files are sorted by path; empty after an error.
+	Files []File
+	// Contracts is how many contracts were read.
+	Contracts int
+	Stats     Stats
+}
+
+// Stale tells whether a check found a file that generating would change.
+func (r Report) Stale() bool {
+	return slices.ContainsFunc(r.Files, func(f File) bool { return f.Change != Unchanged })
+}
+
+// Stats tell where the time went.
+type Stats struct {
+	Total time.Duration
+	resolve.Stats
+}
+
+// Run generates the files of all contracts that the patterns match. What is
+// wrong with contracts is in the report's diagnostics. The error is for what no
+// contract can be blamed for: a pattern that matches no directory, a file that
+// cannot be read or written, a go command that does not run.
+//
+// Run may be called concurrently for different directories.
+func Run(ctx context.Context, options Options) (Report, error) {
+	began := time.Now()
+	report, err := run(ctx, options)
+	report.Stats.Total = time.Since(began)
+	return report, err
+}
+
+func run(ctx context.Context, options Options) (Report, error) {
+	var report Report
+	dir, err := filepath.Abs(options.Dir)
+	if err != nil {
+		return report, fmt.Errorf("find the working directory: %w", err)
+	}
+	patterns := options.Patterns
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	dirs, err := resolve.Find(ctx, dir, patterns)
+	if err != nil {
+		return report, err
+	}
+	inputs, diags, err := parse(dir, dirs)
+	if err != nil {
+		return report, err
+	}
+	for _, in := range inputs {
+		for _, f := range in.Files {
+			report.Contracts += len(f.Contracts)
+		}
+	}
+	packages, more, stats, err := resolve.Packages(ctx, resolve.Options{Dir: dir, Tags: options.Tags}, inputs)
+	report.Stats.Stats = stats
+	if err != nil {
+		return report, err
+	}
+	report.Diagnostics = append(diags, more...).Sorted()
+	if report.Diagnostics.HasErrors() {
+		return report, nil
+	}
+	plan, err := render(dirs, packages)
+	if err != nil {
+		return report, err
+	}
+	if options.Check {
+		report.Files = plan.compare(dir)
+		return report, nil
+	}
+	report.Files, err = plan.write(dir)
+	return report, err
+}
+
+// parse reads the contract files. Those with errors are told about and go no
+// further.
+func parse(dir string, dirs []*resolve.Dir) ([]*resolve.Input, contracts.Diagnostics, error) {
+	var inputs []*resolve.Input
+	var diags contracts.Diagnostics
+	for _, d := range dirs {
+		in := &resolve.Input{Dir: d}
+		for _, name := range d.Contracts {
+			path := filepath.Join(d.Path, name)
+			src, err := os.ReadFile(path)
+			if err != nil {
+				return nil, nil, fmt.Errorf("read contract: %w", err)
+			}
+			file, more := contracts.Parse(resolve.Show(dir, path), src)
+			if !more.HasErrors() {
+				more = append(more, checkName(file, name)...)
+			}
+			diags = append(diags, more...)
+			if !more.HasErrors() {
+				in.Files = append(in.Files, file)
+				in.Digests = append(in.Digests, directive.SourceDigest(src))
+			}
+		}
+		if len(in.Files) > 0 {
+			inputs = append(inputs, in)
+		}
+	}
+	return inputs, diags, nil
+}
+
+// checkName refuses file names from which no Go file can be named that every
+// build takes.
+func checkName(file *contracts.File, name string) contracts.Diagnostics {
+	stem := strings.TrimSuffix(name, resolve.ContractSuffix)
+	if stem == "" || strings.HasPrefix(stem, "_") || strings.HasPrefix(stem, ".") {
+		return contracts.Diagnostics{file.Errorf(contracts.Pos{}, "", "name the file NAME%s: Go takes no part of a build from a file that begins with a dot or underscore", resolve.ContractSuffix)}
+	}
+	return nil
+}
+
+// plan is what the files of a run should be.
+type plan struct {
+	files   []planned
+	orphans []string // absolute
+}
+
+type planned struct {
+	path    string // absolute
+	content []byte
+}
+
+// render makes the files of all packages, and finds those that no contract
+// stands for any more.
+func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
+	var p plan
+	for _, m := range packages {
+		outputs, err := emit.Package(m)
+		if err != nil {
+			return p, fmt.Errorf("package %s: %w", m.Path, err)
+		}
+		for _, o := range outputs {
+			p.files = append(p.files, planned{filepath.Join(m.Dir, o.Name), o.Content})
+		}
+	}
+	for _, d := range dirs {
+		for _, name := range d.Outputs {
+			if slices.ContainsFunc(d.Contracts, func(c string) bool { return resolve.OutputName(c) == name }) {
+				continue
+			}
+			path := filepath.Join(d.Path, name)
+			src, err := os.ReadFile(path)
+			if err != nil {
+				return p, fmt.Errorf("read generated file: %w", err)
+			}
+			if directive.IsGenerated(src) {
+				p.orphans = append(p.orphans, path)
+			}
+		}
+	}
+	return p, nil
+}

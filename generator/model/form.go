@@ -1,0 +1,163 @@
+package model
+
+import (
+	"time"
+
+	"github.com/idemgen/idem/contracts"
+)
+
+// Op is how a value is written in canonical form: a row of the table of types.
+type Op int
+
+// The rows.
+const (
+	OpString   Op = iota // also with Exact and Steps
+	OpInt                // signed; also time.Duration
+	OpUint               //
+	OpFloat64            //
+	OpFloat32            //
+	OpBool               //
+	OpBytes              // []byte, as base64
+	OpTime               // to Precision
+	OpBigInt             // big.Int; Addr if the value is no pointer
+	OpDecimal            // a decimal type, by its String method
+	OpNumber             // json.Number
+	OpRawJSON            // json.RawMessage
+	OpAny                // an empty interface
+	OpAppender           // AppendCanonical; nil is null
+	OpText               // MarshalText; nil is null
+	OpMinor              // minor_units: Digits, of a string, a json.Number or a decimal
+	OpPointer            // nil is null, else Elem
+	OpSlice              // Elem
+	OpArray              // Elem
+	OpMap                // string keys; Elem
+	OpIntMap             // integer keys; Elem
+	OpStruct             // Members
+)
+
+// Form is how values of a type are written. Forms of recursive types form a
+// circle.
+type Form struct {
+	Op   Op
+	Type *Type
+
+	Exact     bool                   // strings as they are
+	Steps     []contracts.Normalizer // of strings, without exact, precisions and minor_units
+	Precision time.Duration          // OpTime
+	Digits    int                    // OpMinor
+	From      Op                     // OpMinor: OpString, OpNumber or OpDecimal
+	Addr      bool                   // the method has a pointer receiver, or a pointer is wanted
+
+	Elem    *Form
+	Members []*Member // OpStruct, sorted by UTF-16 code units of Wire
+
+	// Func says that the form becomes a function of its own: structs that have a
+	// name, and whatever contains itself.
+	Func bool
+	// Recursive says that the form contains itself, so that a value can be deeper
+	// than any stack.
+	Recursive bool
+	// Own says that the form is that of one contract's field rather than that of
+	// the type everywhere: a normaliser or a choice of fields is at work in it.
+	Own bool
+}
+
+// Member is a member of an object.
+type Member struct {
+	Wire  string // in NFC
+	Path  string // Go notation, for messages
+	Steps []Step // Pointer is only set for embedded pointers: the member's own is in Form
+	Form  *Form
+}
+
+// Fallible tells whether writing the form can fail.
+func (f *Form) Fallible() bool {
+	switch f.Op {
+	case OpInt, OpUint, OpBool, OpBytes:
+		return false
+	case OpPointer:
+		return f.Elem.Func || f.Elem.Fallible()
+	}
+	return true
+}
+
+// NeverEmpty tells whether no value of the form is an empty identity: numbers
+// and truth values, of which zero is a value.
+func (f *Form) NeverEmpty() bool {
+	switch f.Op {
+	case OpInt, OpUint, OpFloat64, OpFloat32, OpBool, OpNumber, OpMinor, OpDecimal:
+		return true
+	}
+	return false
+}
+
+// Textual tells whether the form is a JSON string whose text can be written
+// without quotes directly.
+func (f *Form) Textual() bool { return f.Op == OpString }
+
+// MarkRecursive finds the forms that contain themselves among those that can be
+// reached from root.
+func MarkRecursive(root *Form) {
+	for _, f := range reachable(root) {
+		for _, child := range f.children() {
+			if slicesContains(reachable(child), f) {
+				f.Recursive = true
+				break
+			}
+		}
+		if f.Recursive && f.Type != nil && f.Type.Kind == Named && f.Op != OpPointer {
+			f.Func = true
+		}
+	}
+}
+
+func slicesContains(forms []*Form, f *Form) bool {
+	for _, g := range forms {
+		if g == f {
+			return true
+		}
+	}
+	return false
+}
+
+// reachable lists root and all forms inside it, each once, in a fixed order.
+func reachable(root *Form) []*Form {
+	seen := map[*Form]bool{}
+	var list []*Form
+	var visit func(f *Form)
+	visit = func(f *Form) {
+		if f == nil || seen[f] {
+			return
+		}
+		seen[f] = true
+		list = append(list, f)
+		for _, child := range f.children() {
+			visit(child)
+		}
+	}
+	visit(root)
+	return list
+}
+
+func (f *Form) children() []*Form {
+	var list []*Form
+	if f.Elem != nil {
+		list = append(list, f.Elem)
+	}
+	for _, m := range f.Members {
+		list = append(list, m.Form)
+	}
+	return list
+}
+
+// Funcs lists the forms that become functions of their own, root included, in
+// the order in which a reader meets them.
+func Funcs(root *Form) []*Form {
+	var list []*Form
+	for _, f := range reachable(root) {
+		if f.Func {
+			list = append(list, f)
+		}
+	}
+	return list
+}

@@ -1,0 +1,182 @@
+package model
+
+import (
+	"github.com/idemgen/idem/contracts"
+)
+
+// Package is a Go package with contracts.
+type Package struct {
+	Path string // import path
+	Name string
+	Dir  string // absolute
+
+	Files     []*File     // by name
+	Receivers []*Receiver // of handlers, in the order of the contracts
+
+	// Tx is the type of the transactions that the package's effects take; nil if
+	// no effect has the guard transaction.
+	Tx *Type
+
+	// Reserved are the names that the package's files declare, tests included.
+	Reserved []string
+	// ImportNames are those by which they import, which no declaration may have.
+	ImportNames []string
+	// Imports are the real names of imported packages, by path.
+	Imports map[string]string
+}
+
+// File is one contract file.
+type File struct {
+	Source    string // base name of the contract file
+	Output    string // base name of the generated file
+	Digest    string // of the contract file
+	Contracts []*Contract
+}
+
+// Receiver is a type that handlers and effect functions are methods of.
+type Receiver struct {
+	Name    string // of a type of the package
+	Pointer bool
+}
+
+// Contract is a contract that fits the Go code beside it.
+type Contract struct {
+	// Spec is the contract as written: kind, version, response, retry and so on.
+	Spec *contracts.Contract
+
+	Receiver  *Receiver // of the handler; nil if it is a function
+	Handler   string    // name of the method or function
+	Interface string    // the effects parameter's type; "" if the contract has no effects
+	In, Out   *Type
+
+	Identity  Identity
+	Scope     *Value // nil without a scope
+	Payload   *Form
+	Permanent []ErrorRef
+	Transient []ErrorRef
+	Effects   []*Effect
+}
+
+// NoValue tells whether duplicates get no value, so that nobody does.
+func (c *Contract) NoValue() bool {
+	return c.Spec.Response.WhenDone.V == contracts.WhenDoneNoOp ||
+		c.Spec.Response.WhileRunning.V == contracts.WhileRunningNoOp
+}
+
+// OneTransaction tells whether claim, effects and completion commit together:
+// every effect has the guard transaction, and there is one.
+func (c *Contract) OneTransaction() bool {
+	for _, e := range c.Effects {
+		if e.Spec.Guard.V != contracts.Transaction {
+			return false
+		}
+	}
+	return len(c.Effects) > 0
+}
+
+// Identity is what the body of a work ID is made of: one of the three fields.
+type Identity struct {
+	Single *Value   // the value as text
+	List   []*Value // an array
+	Hash   *Form    // an object; in an array after the scope if there is one
+	// Input says that the input is a pointer, which may be nil.
+	Input bool
+}
+
+// Effect is an effect together with the functions that carry it out.
+type Effect struct {
+	Spec   *contracts.Effect
+	Method string // of the effects interface
+	In     *Type
+	Out    *Type
+
+	Call Func
+	Find *Func // guard find_first
+
+	Payload     *Form
+	Per         []*Value // once_per
+	ExternalRef *Text    // nil if the contract names none
+}
+
+// Func is a function of the package, or a method of the handler's receiver.
+type Func struct {
+	Method bool
+	Name   string
+}
+
+// ErrorRef is an error that a contract names.
+type ErrorRef struct {
+	Name  string // as the contract writes it
+	Value *Type  // a variable (as a named thing), or
+	Type  *Type  // a type
+}
+
+// Step is one selector of a path of fields.
+type Step struct {
+	Name string
+	// Pointer says that the field is a pointer, and nil has to be asked for
+	// before anything is read through it.
+	Pointer bool
+}
+
+// Value is a field of an input, with what becomes of it. Of pointers on the way
+// to it (and of itself) the code asks whether they are nil.
+type Value struct {
+	Path  string // as the contract writes it
+	Steps []Step
+	Form  *Form // of what the last pointer points to
+}
+
+// TextKind is how a value becomes a plain string.
+type TextKind int
+
+// The ways of becoming a string.
+const (
+	TextString   TextKind = iota // is one: conversion
+	TextInt                      // digits
+	TextUint                     // digits
+	TextStringer                 // its String method
+)
+
+// Text is a field of a result as a plain string; a nil pointer on the way is "".
+type Text struct {
+	Path  string
+	Steps []Step
+	Kind  TextKind
+	// Plain says that the field's type is string itself.
+	Plain bool
+}
+
+// Unwrap takes pointers off the form, for which the code that reads the value
+// asks first whether they are nil: of a key, nothing is not null but empty. A
+// pointer that its own method or package canon takes stays.
+func (v *Value) Unwrap() {
+	last := &v.Steps[len(v.Steps)-1]
+	last.Pointer = v.Form.Op == OpPointer
+	if last.Pointer {
+		v.Form = v.Form.Elem
+	}
+}
+
+// Forms lists the forms at which a contract's canonical texts begin.
+func (c *Contract) Forms() []*Form {
+	forms := []*Form{c.Payload}
+	if c.Identity.Hash != nil {
+		forms = append(forms, c.Identity.Hash)
+	}
+	values := c.Identity.List
+	if c.Identity.Single != nil {
+		values = append(values, c.Identity.Single)
+	}
+	if c.Scope != nil {
+		values = append(values, c.Scope)
+	}
+	for _, e := range c.Effects {
+		forms = append(forms, e.Payload)
+		values = append(values, e.Per...)
+	}
+	for _, v := range values {
+		forms = append(forms, v.Form)
+	}
+	return forms
+}

@@ -1,0 +1,103 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Shape is a digest of the names and types of a form, in hexadecimal digits.
+// Two payloads are compared only if their shapes are the same. Go names do not
+// count: renaming a field that keeps its wire name changes nothing.
+func Shape(f *Form) string {
+	sum := sha256.Sum256([]byte(Describe(f)))
+	return hex.EncodeToString(sum[:])
+}
+
+// Describe is the text whose digest is the shape.
+func Describe(f *Form) string {
+	d := describer{seen: map[*Form]int{}}
+	d.describe(f)
+	return d.b.String()
+}
+
+type describer struct {
+	b    strings.Builder
+	seen map[*Form]int
+}
+
+func (d *describer) describe(f *Form) {
+	if n, ok := d.seen[f]; ok && f.Func {
+		// The number is the place of the first mention, so that equal circles
+		// have equal texts.
+		d.b.WriteString("#" + strconv.Itoa(n))
+		return
+	}
+	d.seen[f] = len(d.seen)
+	switch f.Op {
+	case OpPointer:
+		d.b.WriteString("?")
+		d.describe(f.Elem)
+	case OpSlice, OpArray:
+		d.b.WriteString("[]")
+		d.describe(f.Elem)
+	case OpMap, OpIntMap:
+		d.b.WriteString("{}")
+		d.describe(f.Elem)
+	case OpStruct:
+		d.b.WriteString("{")
+		for i, m := range f.Members {
+			if i > 0 {
+				d.b.WriteString(",")
+			}
+			d.b.WriteString(strconv.Quote(m.Wire) + ":")
+			d.describe(m.Form)
+		}
+		d.b.WriteString("}")
+	default:
+		d.b.WriteString(f.word())
+	}
+}
+
+// word names a form without parts.
+func (f *Form) word() string {
+	switch f.Op {
+	case OpString, OpText:
+		word := "string"
+		if f.Exact {
+			word += " exact"
+		}
+		for _, s := range f.Steps {
+			word += " " + string(s.Name)
+		}
+		return word
+	case OpInt, OpUint:
+		return "int"
+	case OpFloat64:
+		return "float64"
+	case OpFloat32:
+		return "float32"
+	case OpBool:
+		return "bool"
+	case OpBytes:
+		return "base64"
+	case OpTime:
+		return "time " + f.Precision.String()
+	case OpBigInt, OpDecimal:
+		return "decimal"
+	case OpNumber:
+		return "number"
+	case OpRawJSON, OpAny:
+		if f.Exact {
+			return "json exact"
+		}
+		return "json"
+	case OpAppender:
+		return "canonical " + f.Type.String()
+	case OpMinor:
+		return "minor " + strconv.Itoa(f.Digits)
+	}
+	panic(fmt.Sprintf("model: form with operation %d has no word", f.Op))
+}

@@ -1,0 +1,81 @@
+package resolve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// listed is what the go command says about a package.
+type listed struct {
+	ImportPath string
+	Name       string
+	Dir        string
+	Export     string // file with export data; empty if the package does not compile
+	Standard   bool
+	Error      *struct{ Err string }
+}
+
+// goList asks the go command for the export data of packages, all at once. A
+// package that cannot be found or compiled is no error here: it has no Export.
+func (r *run) goList(ctx context.Context, root string, paths []string) ([]*listed, error) {
+	args := []string{"list", "-e", "-export", "-json=ImportPath,Name,Dir,Export,Standard,Error"}
+	if r.options.Tags != "" {
+		args = append(args, "-tags="+r.options.Tags)
+	}
+	args = append(append(args, "--"), paths...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = root
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	r.stats.GoList += time.Since(began)
+	r.stats.GoListCalls++
+	r.stats.Imports += len(paths)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	packages, decodeErr := decodeListed(&stdout)
+	if decodeErr != nil {
+		return nil, fmt.Errorf("read the answer of go list: %w", decodeErr)
+	}
+	// With -e the go command also fails for packages that do not compile, after
+	// having answered for the others.
+	if err != nil && len(packages) == 0 {
+		return nil, goError(err, stderr.String())
+	}
+	return packages, nil
+}
+
+func decodeListed(r io.Reader) ([]*listed, error) {
+	var packages []*listed
+	for dec := json.NewDecoder(r); ; {
+		p := new(listed)
+		if err := dec.Decode(p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		packages = append(packages, p)
+	}
+}
+
+// goError is the first line of what the go command complained about.
+func goError(err error, stderr string) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("run go list: %w: types are read with the go command", err)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	if line == "" {
+		return fmt.Errorf("run go list: %w", err)
+	}
+	return fmt.Errorf("run go list: %s", line)
+}

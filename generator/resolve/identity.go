@@ -1,0 +1,134 @@
+package resolve
+
+import (
+	"go/types"
+
+	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/model"
+)
+
+// resolveIdentity resolves what is the same work, and what is the same payload.
+func (c *contract) resolveIdentity(m *model.Contract) {
+	id := c.spec.Identity
+	_, m.Identity.Input = deref(c.in)
+	norms := c.normalizers(id)
+	b := c.builder(forInput)
+	m.Payload = c.form(b, c.in, norms, true, c.spec.Handler.Pos, "handler", "the input "+describe(c.types, c.in))
+	if id.Scope.Set {
+		m.Scope = c.value(id.Scope, "identity.scope", c.in, norms, forIdentity)
+	}
+	switch id.Strategy {
+	case contracts.ByKey:
+		c.keyIdentity(m, id, norms)
+	case contracts.ByHash:
+		c.hashIdentity(m, id)
+	}
+}
+
+func (c *contract) keyIdentity(m *model.Contract, id contracts.Identity, norms *choice) {
+	var values []*model.Value
+	if m.Scope != nil {
+		values = append(values, m.Scope)
+	}
+	for _, k := range id.Key {
+		if v := c.value(k, "identity.key", c.in, norms, forIdentity); v != nil {
+			values = append(values, v)
+		}
+	}
+	if id.KeyList || id.Scope.Set || len(values) != 1 {
+		m.Identity.List = values
+		return
+	}
+	m.Identity.Single = values[0]
+	switch values[0].Form.Op {
+	case model.OpAny, model.OpRawJSON:
+		c.fail(id.Key[0].Pos, "identity.key", nil, "field %s may hold any type, so that the number 1001 and the text \"1001\" would be the same work: give it a concrete type", id.Key[0].V)
+	}
+}
+
+// normalizers resolves the fields that have normalisers.
+func (c *contract) normalizers(id contracts.Identity) *choice {
+	if len(id.Normalize) == 0 {
+		return nil
+	}
+	root := &choice{}
+	for i, n := range id.Normalize {
+		if p := c.path(n.Field, "identity.normalize", c.in, true); p != nil {
+			root.at(p.chain).norm = &id.Normalize[i]
+		}
+	}
+	return root
+}
+
+// hashIdentity resolves the fields that are hashed.
+func (c *contract) hashIdentity(m *model.Contract, id contracts.Identity) {
+	root := c.normalizers(id)
+	if root == nil && len(id.Fields)+len(id.Except) > 0 {
+		root = &choice{}
+	}
+	for _, v := range id.Fields {
+		p := c.path(v, "identity.hash.fields", c.in, true)
+		if p == nil {
+			continue
+		}
+		root.at(p.chain).picked = true
+		for i := range p.chain {
+			root.at(p.chain[:i]).some = true
+		}
+	}
+	for _, v := range id.Except {
+		if p := c.path(v, "identity.hash.except", c.in, true); p != nil {
+			root.at(p.chain).dropped = true
+		}
+	}
+	if c.failed {
+		return // what follows would repeat it
+	}
+	t, _ := deref(c.in)
+	if _, ok := t.Underlying().(*types.Struct); !ok {
+		c.fail(id.KeyPos, "identity.hash", nil, "the input is %s: want a struct, whose fields can be hashed", describe(c.types, c.in))
+		return
+	}
+	b := c.builder(forIdentity)
+	m.Identity.Hash = c.form(b, t, root, len(id.Fields) == 0, id.KeyPos, "identity.hash", "")
+	if m.Identity.Hash.Op == model.OpStruct && len(m.Identity.Hash.Members) == 0 && !c.failed {
+		c.fail(id.KeyPos, "identity.hash", nil, "no field is left to hash")
+	}
+}
+
+// path resolves a path and reports if there is none.
+func (c *contract) path(v contracts.Value[string], path string, root types.Type, through bool) *fieldPath {
+	p, perr := follow(c.types, root, v.V, through)
+	if perr != nil {
+		c.fail(v.Pos, path, perr.decl, "%s", perr.msg)
+		return nil
+	}
+	return p
+}
+
+// value resolves a field that becomes part of a key; nil after a report.
+func (c *contract) value(v contracts.Value[string], path string, root types.Type, norms *choice, use usage) *model.Value {
+	p := c.path(v, path, root, false)
+	if p == nil {
+		return nil
+	}
+	field := p.last()
+	if why := volatile(field.Name(), "", field.Type()); why != "" && use == forIdentity {
+		c.fail(v.Pos, path, field, "field %s looks like %s, which differs between deliveries of the same work", v.V, why)
+		return nil
+	}
+	at := norms
+	for _, f := range p.chain {
+		at = at.child(f)
+	}
+	before := len(c.diags)
+	b := c.builder(use)
+	form := b.form(field.Type(), at, true, v.V, field)
+	c.reportForm(b, v.Pos, path, "")
+	if len(c.diags) > before {
+		return nil
+	}
+	value := &model.Value{Path: v.V, Steps: p.steps, Form: form}
+	value.Unwrap()
+	return value
+}

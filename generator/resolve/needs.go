@@ -1,0 +1,258 @@
+package resolve
+
+import (
+	"go/ast"
+	"go/token"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idem/contracts"
+)
+
+// needs follows the declarations that contracts need and collects the imports
+// that those use.
+type needs struct {
+	decls   map[string][]declared // package-scope names
+	methods map[string][]declared // by name, whatever the receiver
+	real    map[string]string     // names of imported packages, where known
+	seen    map[string]bool
+	queue   []string
+	imports map[string]bool
+}
+
+// declared is a declaration and the file that it stands in.
+type declared struct {
+	file *ast.File
+	node ast.Node // *ast.FuncDecl, *ast.TypeSpec or *ast.ValueSpec
+}
+
+// needed lists the imports that the types of the contracts need, sorted. real
+// has the names of imports by path, as far as they are known.
+func (s *source) needed(files []*contracts.File, real map[string]string) []string {
+	n := &needs{
+		decls: map[string][]declared{}, methods: map[string][]declared{},
+		real: real, seen: map[string]bool{}, imports: map[string]bool{},
+	}
+	for _, file := range s.files {
+		n.index(file)
+	}
+	for _, cf := range files {
+		for _, c := range cf.Contracts {
+			n.contract(s, c)
+		}
+	}
+	for len(n.queue) > 0 {
+		name := n.queue[0]
+		n.queue = n.queue[1:]
+		for _, d := range n.decls[name] {
+			n.follow(d)
+		}
+	}
+	return slices.Sorted(maps.Keys(n.imports))
+}
+
+// everything lists all imports of the package's files, sorted.
+func (s *source) everything() []string {
+	paths := map[string]bool{}
+	for _, file := range s.files {
+		for _, imp := range file.Imports {
+			paths[importPathOf(imp)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(paths))
+}
+
+func (n *needs) index(file *ast.File) {
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Recv != nil {
+				n.methods[d.Name.Name] = append(n.methods[d.Name.Name], declared{file, d})
+			} else {
+				n.decls[d.Name.Name] = append(n.decls[d.Name.Name], declared{file, d})
+			}
+		case *ast.GenDecl:
+			n.indexGen(file, d)
+		}
+	}
+}
+
+func (n *needs) indexGen(file *ast.File, d *ast.GenDecl) {
+	var implicit *ast.ValueSpec // of constants that repeat the one before
+	for _, spec := range d.Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			n.decls[spec.Name.Name] = append(n.decls[spec.Name.Name], declared{file, spec})
+		case *ast.ValueSpec:
+			from := spec
+			if d.Tok == token.CONST {
+				if spec.Type == nil && spec.Values == nil && implicit != nil {
+					from = implicit
+				}
+				implicit = from
+			}
+			for _, name := range spec.Names {
+				n.decls[name.Name] = append(n.decls[name.Name], declared{file, from})
+			}
+		}
+	}
+}
+
+// contract follows the names that a contract holds.
+func (n *needs) contract(s *source, c *contracts.Contract) {
+	h, ok := contracts.ParseHandler(c.Handler.V)
+	if !ok {
+		return
+	}
+	n.function(h.Receiver, h.Name)
+	if h.Receiver != "" {
+		n.receiver(h.Receiver)
+	}
+	for _, e := range c.Effects {
+		n.function(h.Receiver, e.CallName())
+		if e.Find.Set {
+			n.function(h.Receiver, e.Find.V)
+		}
+	}
+	for _, list := range [][]contracts.Value[string]{c.Retry.Permanent, c.Retry.Transient} {
+		for _, v := range list {
+			n.errorName(s, v.V)
+		}
+	}
+}
+
+func (n *needs) function(receiver, name string) {
+	n.want(name)
+	if receiver == "" {
+		return
+	}
+	for _, d := range n.methods[name] {
+		n.follow(d)
+	}
+}
+
+// receiver follows what a receiver may have its methods from. Its fields do
+// not matter otherwise: what a handler works with is its own affair.
+func (n *needs) receiver(name string) {
+	for _, d := range n.decls[name] {
+		spec, ok := d.node.(*ast.TypeSpec)
+		if !ok {
+			continue
+		}
+		st, ok := spec.Type.(*ast.StructType)
+		if !ok {
+			n.inspect(d.file, spec.Type)
+			continue
+		}
+		for _, field := range st.Fields.List {
+			if len(field.Names) == 0 {
+				n.inspect(d.file, field.Type)
+			}
+		}
+	}
+}
+
+// errorName follows ErrX, net.ErrClosed or *net.OpError.
+func (n *needs) errorName(s *source, name string) {
+	name = strings.TrimPrefix(name, "*")
+	pkg, _, ok := strings.Cut(name, ".")
+	if !ok {
+		n.want(name)
+		return
+	}
+	for _, file := range s.files {
+		n.importNamed(file, pkg)
+	}
+}
+
+func (n *needs) want(name string) {
+	if !n.seen[name] {
+		n.seen[name] = true
+		n.queue = append(n.queue, name)
+	}
+}
+
+// follow goes through a declaration. Of a variable with a type, the type is
+// enough.
+func (n *needs) follow(d declared) {
+	switch node := d.node.(type) {
+	case *ast.FuncDecl:
+		n.inspect(d.file, node.Type) // not its receiver: see there
+	case *ast.TypeSpec:
+		if node.TypeParams != nil {
+			n.inspect(d.file, node.TypeParams)
+		}
+		n.inspect(d.file, node.Type)
+	case *ast.ValueSpec:
+		if node.Type != nil {
+			n.inspect(d.file, node.Type)
+			return
+		}
+		for _, v := range node.Values {
+			n.inspect(d.file, v)
+		}
+	}
+}
+
+// inspect collects the names that an expression uses.
+func (n *needs) inspect(file *ast.File, node ast.Node) {
+	ast.Inspect(node, func(node ast.Node) bool {
+		switch x := node.(type) {
+		case *ast.FuncLit:
+			n.inspect(file, x.Type)
+			return false
+		case *ast.Field:
+			n.inspect(file, x.Type)
+			return false
+		case *ast.SelectorExpr:
+			if id, ok := x.X.(*ast.Ident); ok {
+				n.importNamed(file, id.Name)
+				n.want(id.Name)
+				return false
+			}
+		case *ast.Ident:
+			n.want(x.Name)
+		}
+		return true
+	})
+	for _, imp := range file.Imports {
+		if imp.Name != nil && imp.Name.Name == "." {
+			n.imports[importPathOf(imp)] = true
+		}
+	}
+}
+
+// importNamed notes the import that a file calls by name. If none is sure to
+// have it, each that may have is noted.
+func (n *needs) importNamed(file *ast.File, name string) {
+	var maybe []string
+	for _, imp := range file.Imports {
+		path := importPathOf(imp)
+		switch {
+		case imp.Name != nil:
+			if imp.Name.Name == name {
+				n.imports[path] = true
+				return
+			}
+		case n.real[path] != "":
+			if n.real[path] == name {
+				n.imports[path] = true
+				return
+			}
+		default:
+			maybe = append(maybe, path)
+		}
+	}
+	for _, path := range maybe {
+		if guessName(path) == name {
+			n.imports[path] = true
+			return
+		}
+	}
+	for _, path := range maybe {
+		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
+			n.imports[path] = true
+		}
+	}
+}

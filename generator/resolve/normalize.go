@@ -1,0 +1,76 @@
+package resolve
+
+import (
+	"fmt"
+	"go/types"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/model"
+)
+
+var precisions = map[contracts.NormalizerName]time.Duration{
+	contracts.Second:      time.Second,
+	contracts.Millisecond: time.Millisecond,
+	contracts.Microsecond: time.Microsecond,
+	contracts.Nanosecond:  time.Nanosecond,
+}
+
+// normalize applies a field's normalisers to its form, and gives times the
+// precision that they need.
+func (b *builder) normalize(f *model.Form, c *choice, t types.Type, path string, decl types.Object) *model.Form {
+	if c != nil && c.norm != nil {
+		for _, step := range c.norm.Steps {
+			if !b.step(f, step.V) {
+				b.misfit(step, t, decl)
+			}
+		}
+	}
+	if f.Op != model.OpTime || f.Precision != 0 {
+		return f
+	}
+	switch b.use {
+	case forIdentity:
+		b.fail(path, decl, "a time needs a precision, since databases and encoders round: add normalize: {%s: [microsecond]} (or second, millisecond, nanosecond)", strings.ReplaceAll(path, "[]", ""))
+	case forPer:
+		b.fail(path, decl, "a time has no declared precision here: use a field that is a string or a number")
+	}
+	f.Precision = payloadPrecision
+	return f
+}
+
+// step applies one normaliser; false if it does not fit the form.
+func (b *builder) step(f *model.Form, n contracts.Normalizer) bool {
+	switch {
+	case n.Name.IsPrecision():
+		f.Precision = precisions[n.Name]
+		return f.Op == model.OpTime
+	case n.Name == contracts.Exact:
+		f.Exact = true
+		return f.Op == model.OpString || f.Op == model.OpText || f.Op == model.OpRawJSON || f.Op == model.OpAny
+	case n.Name == contracts.MinorUnits:
+		ok := f.Op == model.OpString || f.Op == model.OpDecimal || f.Op == model.OpNumber
+		f.From, f.Op, f.Digits = f.Op, model.OpMinor, n.Digits
+		return ok
+	default:
+		f.Steps = append(f.Steps, n)
+		return f.Op == model.OpString
+	}
+}
+
+// misfit notes a normaliser that does not fit the type, or comes too late.
+func (b *builder) misfit(step contracts.Value[contracts.Normalizer], t types.Type, decl types.Object) {
+	var msg string
+	switch n := step.V.Name; {
+	case n.IsPrecision():
+		msg = fmt.Sprintf("%s is for time.Time", n)
+	case n == contracts.Exact:
+		msg = "exact is for strings"
+	case n == contracts.MinorUnits:
+		msg = "minor_units is for decimals, numbers and strings"
+	default:
+		msg = fmt.Sprintf("%s is for strings, and comes before minor_units", n)
+	}
+	b.norms = append(b.norms, normError{step, fmt.Sprintf("%s, and the field is %s", msg, describe(b.own, t)), decl})
+}

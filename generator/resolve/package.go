@@ -1,0 +1,215 @@
+package resolve
+
+import (
+	"cmp"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+
+	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/model"
+)
+
+// pkg is a package whose contracts are being resolved.
+type pkg struct {
+	*run
+	src    *source
+	types  *types.Package
+	errs   []types.Error
+	u      *universe
+	model  *model.Package
+	shared map[string]*model.Form
+	tx     *txType
+
+	otherTx *txType // a second one
+}
+
+// txType is the transaction type of the package, and the effect that said so.
+type txType struct {
+	t    types.Type
+	from *types.Func
+}
+
+// resolvePackage resolves all contracts of a package; nil if one is wrong.
+func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package {
+	before := len(r.diags)
+	p := &pkg{run: r, src: src, u: u, shared: map[string]*model.Form{}}
+	if len(src.files) == 0 {
+		p.noGoFiles(in)
+		return nil
+	}
+	p.types, p.errs = u.check(src)
+	p.model = &model.Package{Path: src.path, Name: src.name, Dir: src.dir, Imports: u.names()}
+	p.reserveNames()
+	receivers := map[string]*model.Receiver{}
+	for i, f := range in.Files {
+		mf := &model.File{Source: in.Dir.Contracts[slices.Index(in.Dir.Contracts, base(f.Path))], Digest: in.Digests[i]}
+		mf.Output = OutputName(mf.Source)
+		for _, spec := range f.Contracts {
+			c := &contract{pkg: p, file: f, spec: spec, receivers: receivers}
+			if mc := c.resolve(); mc != nil {
+				mf.Contracts = append(mf.Contracts, mc)
+			}
+		}
+		p.model.Files = append(p.model.Files, mf)
+	}
+	if slices.ContainsFunc(r.diags[before:], func(d *contracts.Diagnostic) bool { return d.Severity == contracts.Error }) {
+		return nil
+	}
+	p.markForms()
+	return p.model
+}
+
+func (p *pkg) noGoFiles(in *Input) {
+	for _, f := range in.Files {
+		p.report(f.Errorf(contracts.Pos{}, "", "there is no Go package beside the contracts: the directory has no Go file that a build would take"))
+	}
+}
+
+// reserveNames hands the package's names to the namer.
+func (p *pkg) reserveNames() {
+	for path, name := range p.u.names() {
+		for _, file := range p.src.files {
+			for _, imp := range file.Imports {
+				if imp.Name == nil && importPathOf(imp) == path {
+					p.src.imports[name] = true
+				}
+			}
+		}
+	}
+	p.model.Reserved = slices.Sorted(maps.Keys(p.src.reserved))
+	p.model.ImportNames = slices.Sorted(maps.Keys(p.src.imports))
+}
+
+// markForms finds the forms that contain themselves.
+func (p *pkg) markForms() {
+	for _, f := range p.model.Files {
+		for _, c := range f.Contracts {
+			for _, form := range c.Forms() {
+				model.MarkRecursive(form)
+			}
+		}
+	}
+}
+
+// receiver is the package's one receiver of a type; a pointer to it if any
+// handler wants one.
+func (c *contract) receiver(h contracts.Handler) *model.Receiver {
+	r := c.receivers[h.Receiver]
+	if r == nil {
+		r = &model.Receiver{Name: h.Receiver}
+		c.receivers[h.Receiver] = r
+		c.model.Receivers = append(c.model.Receivers, r)
+	}
+	r.Pointer = r.Pointer || h.Pointer
+	return r
+}
+
+// contract is a contract that is being resolved.
+type contract struct {
+	*pkg
+	file      *contracts.File
+	spec      *contracts.Contract
+	receivers map[string]*model.Receiver
+	failed    bool
+
+	handler *types.Func
+	recv    types.Type // nil for a function
+	in, out types.Type
+	iface   *types.Named // effects; nil without
+	choices *choice      // normalisers
+}
+
+func (c *contract) resolve() *model.Contract {
+	m := &model.Contract{Spec: c.spec}
+	if !c.resolveHandler(m) {
+		return nil
+	}
+	c.resolveEffects(m)
+	c.resolveIdentity(m)
+	m.Permanent = c.errorRefs("retry.permanent", c.spec.Retry.Permanent)
+	m.Transient = c.errorRefs("retry.transient", c.spec.Retry.Transient)
+	if c.failed {
+		return nil
+	}
+	return m
+}
+
+// fail reports an error of the contract, with the Go declaration that explains
+// it if there is one.
+func (c *contract) fail(pos contracts.Pos, path string, decl types.Object, format string, args ...any) *contracts.Diagnostic {
+	c.failed = true
+	d := c.file.Errorf(pos, path, format, args...)
+	c.at(d, decl)
+	c.report(d)
+	return d
+}
+
+// at adds where something is declared in Go.
+func (p *pkg) at(d *contracts.Diagnostic, decl types.Object) {
+	if decl == nil || !decl.Pos().IsValid() {
+		return
+	}
+	file, line, column := p.position(decl.Pos())
+	d.At(file, line, column, "%s is declared here", decl.Name())
+}
+
+// whyInvalid adds what the type checker said about the place where a type does
+// not resolve, or what else may explain it.
+func (p *pkg) whyInvalid(d *contracts.Diagnostic, pos token.Pos) {
+	best := -1
+	where := p.fset.Position(pos)
+	for i, e := range p.errs {
+		at := p.fset.Position(e.Pos)
+		if e.Soft || at.Filename != where.Filename {
+			continue
+		}
+		if at.Line == where.Line {
+			best = i
+			break
+		}
+	}
+	if best >= 0 {
+		file, line, column := p.position(p.errs[best].Pos)
+		d.At(file, line, column, "%s", p.errs[best].Msg)
+	}
+	p.brokenFiles(d)
+}
+
+// brokenFiles adds the syntax errors of the package, behind which a
+// declaration may be lost.
+func (p *pkg) brokenFiles(d *contracts.Diagnostic) {
+	for _, e := range p.src.broken {
+		d.At(p.show(e.Pos.Filename), e.Pos.Line, e.Pos.Column, "%s", e.Msg)
+	}
+}
+
+// form makes a form and reports what is wrong with it at one place of the
+// contract.
+func (c *contract) form(b *builder, t types.Type, choices *choice, all bool, pos contracts.Pos, path, subject string) *model.Form {
+	f := b.form(t, choices, all, "", nil)
+	c.reportForm(b, pos, path, subject)
+	return f
+}
+
+func (c *contract) reportForm(b *builder, pos contracts.Pos, path, subject string) {
+	for _, e := range b.errs {
+		where := subject
+		if e.path != "" {
+			where = cmp.Or(subject+".", "") + e.path
+			if subject == "" {
+				where = e.path
+			}
+		}
+		c.fail(pos, path, e.decl, "%s: %s", where, e.msg)
+	}
+	for _, e := range b.norms {
+		c.fail(e.step.Pos, "identity.normalize", e.decl, "%s", e.msg)
+	}
+	b.errs, b.norms = nil, nil
+}
+
+func (c *contract) builder(use usage) *builder {
+	return &builder{own: c.types, use: use, shared: c.shared}
+}

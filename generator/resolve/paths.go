@@ -1,0 +1,148 @@
+package resolve
+
+import (
+	"fmt"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/model"
+)
+
+// fieldPath is a path of Go names in the types.
+type fieldPath struct {
+	path  string
+	chain []*types.Var // every field on the way, embedded ones that Go lets out included
+	steps []model.Step // as code writes them
+}
+
+func (p *fieldPath) last() *types.Var { return p.chain[len(p.chain)-1] }
+
+// pathError says what is wrong with a path, and where the type is declared.
+type pathError struct {
+	msg  string
+	decl types.Object // may be nil
+}
+
+// follow finds a path in a type. With through, slices, arrays and maps on the
+// way stand for their elements.
+func follow(own *types.Package, root types.Type, path string, through bool) (*fieldPath, *pathError) {
+	p := &fieldPath{path: path}
+	t := root
+	for name := range strings.SplitSeq(path, ".") {
+		t = inner(t, through)
+		obj, index, _ := types.LookupFieldOrMethod(t, true, own, name)
+		field, ok := obj.(*types.Var)
+		if !ok {
+			return nil, noField(own, t, obj, name)
+		}
+		if !field.Exported() {
+			return nil, &pathError{fmt.Sprintf("field %s of %s is not exported, so that it gets lost where the input is stored", name, describe(own, t)), field}
+		}
+		p.add(t, index, name)
+		t = field.Type()
+	}
+	return p, nil
+}
+
+// inner is the type whose fields a selector sees.
+func inner(t types.Type, through bool) types.Type {
+	for range maxNesting { // type T []T has no end
+		u, isPointer := deref(t)
+		if isPointer {
+			t = u
+			continue
+		}
+		if !through {
+			return t
+		}
+		switch u := t.Underlying().(type) {
+		case *types.Slice:
+			t = u.Elem()
+		case *types.Array:
+			t = u.Elem()
+		case *types.Map:
+			t = u.Elem()
+		default:
+			return t
+		}
+	}
+	return t
+}
+
+// add notes one selector of the path. Embedded fields are written out only
+// where a pointer among them may be nil.
+func (p *fieldPath) add(t types.Type, index []int, name string) {
+	var chain []*types.Var
+	var steps []model.Step
+	pointer := false
+	for _, i := range index {
+		u, _ := deref(t)
+		s, ok := u.Underlying().(*types.Struct)
+		if !ok {
+			return
+		}
+		f := s.Field(i)
+		_, isPointer := deref(f.Type())
+		if len(chain) < len(index)-1 && isPointer {
+			pointer = true
+		}
+		chain = append(chain, f)
+		steps = append(steps, model.Step{Name: f.Name(), Pointer: isPointer})
+		t = f.Type()
+	}
+	p.chain = append(p.chain, chain...)
+	if !pointer {
+		steps = steps[len(steps)-1:]
+	}
+	p.steps = append(p.steps, steps...)
+}
+
+// noField says that there is no such field, and which one may be meant.
+func noField(own *types.Package, t types.Type, obj types.Object, name string) *pathError {
+	e := &pathError{}
+	if n := named(t); n != nil {
+		e.decl = n.Obj()
+	}
+	switch {
+	case obj != nil:
+		e.msg = fmt.Sprintf("%s is a method of %s: want a field", name, describe(own, t))
+		return e
+	case invalid(t):
+		e.msg = fmt.Sprintf("the type that should have the field %s does not resolve", name)
+		return e
+	}
+	if _, ok := t.Underlying().(*types.Struct); !ok {
+		e.msg = fmt.Sprintf("%s has no field %s: it is no struct", describe(own, t), name)
+		return e
+	}
+	e.msg = fmt.Sprintf("type %s has no field %s%s", describe(own, t), name, contracts.DidYouMean(name, fieldNames(t)))
+	return e
+}
+
+// fieldNames lists the fields that a selector on t may name, sorted.
+func fieldNames(t types.Type) []string {
+	names := map[string]bool{}
+	seen := map[types.Type]bool{}
+	var visit func(t types.Type)
+	visit = func(t types.Type) {
+		t, _ = deref(t)
+		s, ok := t.Underlying().(*types.Struct)
+		if !ok || seen[t] {
+			return
+		}
+		seen[t] = true
+		for f := range s.Fields() {
+			if f.Exported() {
+				names[f.Name()] = true
+			}
+			if f.Embedded() {
+				visit(f.Type())
+			}
+		}
+	}
+	visit(t)
+	return slices.Sorted(maps.Keys(names))
+}

@@ -1,0 +1,179 @@
+package resolve
+
+import (
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idem/internal/directive"
+)
+
+// source is the parsed files of one package.
+type source struct {
+	dir    string
+	path   string // import path
+	module module
+	name   string
+	files  []*ast.File // that take part in a build, without tests and own outputs; bodies dropped
+
+	reserved map[string]bool // package-scope names of all files, tests included
+	imports  map[string]bool // names by which they import
+	broken   []scanner.Error // first syntax error of each file that has one
+}
+
+// parseSource reads the Go files of a directory. Syntax errors are kept; the
+// error is for a directory that cannot be read or is in no module. withOwn
+// keeps files that idemgen wrote.
+func parseSource(fset *token.FileSet, build *build.Context, dir string, withOwn bool) (*source, error) {
+	mod, err := moduleOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read package: %w", err)
+	}
+	s := &source{dir: dir, module: mod, path: mod.importPath(dir), reserved: map[string]bool{}, imports: map[string]bool{}}
+	var all []*ast.File
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() || !strings.HasSuffix(name, ".go") || name[0] == '_' || name[0] == '.' {
+			continue
+		}
+		file, err := s.parse(fset, name, withOwn)
+		if err != nil {
+			return nil, err
+		}
+		if file == nil {
+			continue
+		}
+		all = append(all, file)
+		if takesPart(build, dir, name) {
+			s.files = append(s.files, file)
+		}
+	}
+	s.name = packageName(s.files)
+	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool { return f.Name.Name != s.name })
+	for _, file := range all {
+		if file.Name.Name == s.name {
+			s.reserve(file)
+		}
+	}
+	return s, nil
+}
+
+// parse reads one file and drops its bodies: nothing in them matters, and
+// without them the file is small.
+func (s *source) parse(fset *token.FileSet, name string, withOwn bool) (*ast.File, error) {
+	path := filepath.Join(s.dir, name)
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read Go file: %w", err)
+	}
+	if !withOwn && strings.HasSuffix(name, OutputSuffix) && directive.IsGenerated(src) {
+		return nil, nil
+	}
+	file, err := parser.ParseFile(fset, path, src, parser.SkipObjectResolution|parser.AllErrors)
+	if list, ok := err.(scanner.ErrorList); ok && len(list) > 0 { //nolint:errorlint // the parser's own
+		s.broken = append(s.broken, *list[0])
+	}
+	if file == nil || file.Name == nil {
+		return nil, nil
+	}
+	for _, decl := range file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
+			fn.Body = &ast.BlockStmt{Lbrace: fn.Body.Lbrace, Rbrace: fn.Body.Rbrace}
+		}
+	}
+	return file, nil
+}
+
+// takesPart tells whether a build takes the file, tests aside.
+func takesPart(ctxt *build.Context, dir, name string) bool {
+	if strings.HasSuffix(name, "_test.go") {
+		return false
+	}
+	match, err := ctxt.MatchFile(dir, name)
+	return match || err != nil // a file whose head is broken is better kept
+}
+
+// packageName is the name that most files have; of equals, the first.
+func packageName(files []*ast.File) string {
+	count, best := map[string]int{}, ""
+	for _, f := range files {
+		count[f.Name.Name]++
+	}
+	for _, f := range files {
+		if best == "" || count[f.Name.Name] > count[best] {
+			best = f.Name.Name
+		}
+	}
+	return best
+}
+
+// reserve notes the names that the file declares at package scope, and those
+// it imports by: a declaration of the package may have neither.
+func (s *source) reserve(file *ast.File) {
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				s.reserved[d.Name.Name] = true
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					s.reserved[spec.Name.Name] = true
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						s.reserved[name.Name] = true
+					}
+				}
+			}
+		}
+	}
+	for _, imp := range file.Imports {
+		if imp.Name != nil {
+			s.imports[imp.Name.Name] = true
+		} else {
+			s.imports[guessName(importPathOf(imp))] = true
+		}
+	}
+}
+
+func importPathOf(imp *ast.ImportSpec) string {
+	path, err := strconv.Unquote(imp.Path.Value)
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// guessName is the name that a package most likely has, by its path: money for
+// example.com/go-money/v2 is beyond it, which is why real names win.
+func guessName(path string) string {
+	parts := strings.Split(path, "/")
+	last := parts[len(parts)-1]
+	if len(parts) > 1 && isMajor(last) {
+		last = parts[len(parts)-2]
+	}
+	if base, version, ok := strings.Cut(last, ".v"); ok && isDigits(version) {
+		last = base
+	}
+	return last
+}
+
+func isMajor(s string) bool { return len(s) > 1 && s[0] == 'v' && isDigits(s[1:]) }
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

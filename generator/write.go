@@ -1,0 +1,164 @@
+package generator
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/idemgen/idem/generator/resolve"
+	"github.com/idemgen/idem/internal/directive"
+)
+
+// newFileMode is that of files which are not there yet, before the umask.
+const newFileMode = 0o644
+
+// compare tells what writing would change, and writes nothing.
+func (p plan) compare(dir string) []File {
+	var files []File
+	for _, f := range p.files {
+		name := resolve.Show(dir, f.path)
+		old, err := os.ReadFile(f.path)
+		change := Stale
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			change = Missing
+		case err == nil && bytes.Equal(old, f.content):
+			change = Unchanged
+		case err == nil && directive.Edited(old):
+			change = Edited
+		}
+		file := File{Path: name, Change: change}
+		if change != Unchanged {
+			file.Diff = diff(name, old, f.content, change == Missing)
+		}
+		files = append(files, file)
+	}
+	for _, path := range p.orphans {
+		files = append(files, File{Path: resolve.Show(dir, path), Change: Orphaned})
+	}
+	return sorted(files)
+}
+
+func diff(name string, old, new []byte, missing bool) string {
+	from := "a/" + name
+	if missing {
+		from = "/dev/null"
+	}
+	return udiff.Unified(from, "b/"+name, string(old), string(new))
+}
+
+// write brings the files to what they should be, those that differ only. All
+// new contents are on disk before the first file is replaced, so that a full
+// disk changes nothing.
+func (p plan) write(dir string) (files []File, err error) {
+	var pending []replacement
+	defer func() {
+		for _, r := range pending {
+			err = errors.Join(err, r.discard())
+		}
+	}()
+	for _, f := range p.files {
+		r, err := prepare(f)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			pending = append(pending, *r)
+		}
+		files = append(files, File{Path: resolve.Show(dir, f.path), Change: changeOf(r)})
+	}
+	for len(pending) > 0 {
+		if err := pending[0].commit(); err != nil {
+			return nil, err
+		}
+		pending = pending[1:]
+	}
+	for _, path := range p.orphans {
+		if err := os.Remove(path); err != nil {
+			return nil, fmt.Errorf("delete a file without contract: %w", err)
+		}
+		files = append(files, File{Path: resolve.Show(dir, path), Change: Deleted})
+	}
+	return sorted(files), nil
+}
+
+func changeOf(r *replacement) Change {
+	if r == nil {
+		return Unchanged
+	}
+	return Written
+}
+
+func sorted(files []File) []File {
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files
+}
+
+// replacement is new content beside the file that it will replace.
+type replacement struct{ temp, path string }
+
+// prepare writes the content beside its file; nil if the file has it already.
+func prepare(f planned) (r *replacement, err error) {
+	path := f.path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // the link stays a link
+	}
+	old, err := os.ReadFile(path)
+	if err == nil && bytes.Equal(old, f.content) {
+		return nil, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read generated file: %w", err)
+	}
+	temp, err := createBeside(path)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temp.Name()))
+		}
+	}()
+	if err := fill(temp, f.content, path); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return &replacement{temp.Name(), path}, nil
+}
+
+// createBeside makes a new file in the folder of path. Its name begins with a
+// dot, so that a go command that runs meanwhile does not see it; its mode is
+// what the umask makes of a new file's.
+func createBeside(path string) (*os.File, error) {
+	for i := 0; ; i++ {
+		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.%d.tmp", filepath.Base(path), os.Getpid(), i))
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
+		if !errors.Is(err, fs.ErrExist) || i == 100 {
+			return f, err
+		}
+	}
+}
+
+// fill writes and closes temp, with the mode of the file that it replaces.
+func fill(temp *os.File, content []byte, path string) error {
+	_, err := temp.Write(content)
+	if info, statErr := os.Stat(path); statErr == nil {
+		err = errors.Join(err, temp.Chmod(info.Mode().Perm()))
+	}
+	return errors.Join(err, temp.Close())
+}
+
+func (r replacement) commit() error {
+	if err := os.Rename(r.temp, r.path); err != nil {
+		return fmt.Errorf("write %s: %w", r.path, err)
+	}
+	return nil
+}
+
+func (r replacement) discard() error { return os.Remove(r.temp) }
