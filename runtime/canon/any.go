@@ -20,21 +20,28 @@ import (
 // of the function for the type, and [ErrDepth] for nesting over 100, which a
 // value that contains itself has.
 func AppendAny(dst []byte, v any) ([]byte, error) {
-	a := anyAppender{text: AppendString[string], json: AppendJSON}
-	return a.append(dst, v, 0)
+	return anyAppender{text: AppendString[string], json: AppendJSON}.appendTo(dst, v)
 }
 
 // AppendAnyExact is [AppendAny] with strings as they are. Names of members are
 // in NFC all the same.
 func AppendAnyExact(dst []byte, v any) ([]byte, error) {
-	a := anyAppender{text: AppendStringExact[string], json: AppendJSONExact}
-	return a.append(dst, v, 0)
+	return anyAppender{text: AppendStringExact[string], json: AppendJSONExact}.appendTo(dst, v)
 }
 
 // anyAppender is how strings and raw JSON are written.
 type anyAppender struct {
 	text func([]byte, string) ([]byte, error)
 	json func([]byte, []byte) ([]byte, error)
+}
+
+// appendTo keeps dst out of a recursion in which it would escape.
+func (a anyAppender) appendTo(dst []byte, v any) ([]byte, error) {
+	value, err := a.append(nil, v, 0)
+	if err != nil {
+		return dst, err
+	}
+	return append(dst, value...), nil
 }
 
 func (a anyAppender) append(dst []byte, v any, depth int) ([]byte, error) {
@@ -89,7 +96,14 @@ func (a anyAppender) appendMethod(dst []byte, v any) ([]byte, error) {
 	case Appender:
 		return AppendCanonical(dst, v)
 	case encoding.TextMarshaler:
-		return appendTextMarshaler(dst, v, a.text)
+		text, null, err := marshalText(v)
+		if null {
+			return append(dst, "null"...), nil
+		}
+		if err != nil {
+			return dst, err
+		}
+		return a.text(dst, text)
 	}
 	return dst, fmt.Errorf("%T: %w", v, ErrType)
 }

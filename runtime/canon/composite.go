@@ -20,12 +20,26 @@ func AppendBytes(dst []byte, p []byte) []byte {
 // AppendTextMarshaler appends the text of v as [AppendString] does; a nil
 // pointer is null. The error is that of MarshalText, or [ErrInvalidUTF8].
 func AppendTextMarshaler[T encoding.TextMarshaler](dst []byte, v T) ([]byte, error) {
-	return appendTextMarshaler(dst, v, AppendString[string])
+	text, null, err := marshalText(v)
+	if null {
+		return append(dst, "null"...), nil
+	}
+	if err != nil {
+		return dst, err
+	}
+	return appendString(dst, text)
 }
 
 // AppendTextMarshalerExact is [AppendTextMarshaler] as [AppendStringExact] does.
 func AppendTextMarshalerExact[T encoding.TextMarshaler](dst []byte, v T) ([]byte, error) {
-	return appendTextMarshaler(dst, v, AppendStringExact[string])
+	text, null, err := marshalText(v)
+	if null {
+		return append(dst, "null"...), nil
+	}
+	if err != nil {
+		return dst, err
+	}
+	return appendStringExact(dst, text)
 }
 
 // Appender is a type that knows its own canonical form. AppendCanonical appends
@@ -165,15 +179,16 @@ func CompareNames[T ~string | ~[]byte](a, b T) int {
 	return len(a) - len(b)
 }
 
-func appendTextMarshaler(dst []byte, v encoding.TextMarshaler, appendText func([]byte, string) ([]byte, error)) ([]byte, error) {
+// marshalText reports in null whether v is a nil pointer or interface.
+func marshalText(v encoding.TextMarshaler) (text string, null bool, err error) {
 	if isNilPointer(v) {
-		return append(dst, "null"...), nil
+		return "", true, nil
 	}
-	text, err := v.MarshalText()
+	b, err := v.MarshalText()
 	if err != nil {
-		return dst, fmt.Errorf("MarshalText of %T: %w", v, err)
+		return "", false, fmt.Errorf("MarshalText of %T: %w", v, err)
 	}
-	return appendText(dst, string(text))
+	return string(b), false, nil
 }
 
 // isNilPointer also reports a nil interface.

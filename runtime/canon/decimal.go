@@ -60,7 +60,7 @@ func AppendMinorUnits(dst []byte, text string, digits int) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	if d.coefficient != "" {
+	if !d.isZero() {
 		d.exponent += digits
 		if d.exponent < 0 {
 			return dst, fmt.Errorf("amount %s in %d minor digits: %w", show(text), digits, ErrNotExact)
@@ -74,13 +74,16 @@ func AppendMinorUnits(dst []byte, text string, digits int) ([]byte, error) {
 	return appendIntegerLiteral(dst, string(plain)), nil
 }
 
-// decimal is ±coefficient × 10^exponent. The coefficient has neither leading nor
-// trailing zeros; zero has none at all, and no sign.
+// decimal is ±coefficient × 10^exponent. The coefficient is the digits of head
+// and tail, with neither leading nor trailing zeros; zero has none at all, and no
+// sign.
 type decimal struct {
-	negative    bool
-	coefficient string
-	exponent    int
+	negative   bool
+	head, tail string
+	exponent   int
 }
+
+func (d *decimal) isZero() bool { return d.head == "" && d.tail == "" }
 
 // parseDecimal reads [+-] digits [. digits] [e [+-] digits] with at least one
 // digit before the exponent.
@@ -137,18 +140,17 @@ func parseExponent(text string) (int, bool) {
 // setDigits gives d the value whole.fraction × 10^exponent.
 func (d *decimal) setDigits(whole, fraction string, exponent int) {
 	fraction = trimZerosRight(fraction)
+	d.exponent = exponent - len(fraction)
 	if fraction == "" {
 		kept := trimZerosRight(whole)
-		d.exponent = exponent + len(whole) - len(kept)
-		d.coefficient = trimZerosLeft(kept)
-	} else if whole = trimZerosLeft(whole); whole == "" {
-		d.exponent = exponent - len(fraction)
-		d.coefficient = trimZerosLeft(fraction)
-	} else {
-		d.exponent = exponent - len(fraction)
-		d.coefficient = whole + fraction
+		d.exponent += len(whole) - len(kept)
+		whole = kept
 	}
-	if d.coefficient == "" {
+	d.head, d.tail = trimZerosLeft(whole), fraction
+	if d.head == "" {
+		d.tail = trimZerosLeft(fraction)
+	}
+	if d.isZero() {
 		*d = decimal{}
 	}
 }
@@ -168,9 +170,9 @@ func trimZerosRight(s string) string {
 }
 
 // appendPlain appends d without exponent, or returns ErrDigits before it has
-// written anything long.
+// written anything.
 func (d *decimal) appendPlain(dst []byte) ([]byte, error) {
-	n := len(d.coefficient)
+	n := len(d.head) + len(d.tail)
 	whole := n + d.exponent  // digits before the point
 	digits := max(n, whole)  // of 12.5, 12 and 1200
 	if n > 0 && whole <= 0 { // of 0.0125
@@ -188,16 +190,23 @@ func (d *decimal) appendPlain(dst []byte) ([]byte, error) {
 	case whole <= 0:
 		dst = append(dst, '0', '.')
 		dst = append(dst, zeros[:-whole]...)
-		dst = append(dst, d.coefficient...)
+		dst = d.appendDigits(dst, 0, n)
 	case whole < n:
-		dst = append(dst, d.coefficient[:whole]...)
+		dst = d.appendDigits(dst, 0, whole)
 		dst = append(dst, '.')
-		dst = append(dst, d.coefficient[whole:]...)
+		dst = d.appendDigits(dst, whole, n)
 	default:
-		dst = append(dst, d.coefficient...)
+		dst = d.appendDigits(dst, 0, n)
 		dst = append(dst, zeros[:whole-n]...)
 	}
 	return dst, nil
+}
+
+// appendDigits appends the digits of the coefficient from one index to another.
+func (d *decimal) appendDigits(dst []byte, from, to int) []byte {
+	n := len(d.head)
+	dst = append(dst, d.head[min(from, n):min(to, n)]...)
+	return append(dst, d.tail[max(from-n, 0):max(to-n, 0)]...)
 }
 
 const zeros = "0000000000" + "0000000000" + "0000000000" + "0000000000" + "0000000000" +

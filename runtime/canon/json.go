@@ -33,11 +33,11 @@ func appendJSON(dst []byte, raw []byte, exact bool) ([]byte, error) {
 		return append(dst, "null"...), nil
 	}
 	s := scanner{src: raw, exact: exact}
-	out, err := s.document(dst)
+	value, err := s.document(make([]byte, 0, len(raw))) // not dst, which would escape
 	if err != nil {
 		return dst, fmt.Errorf("JSON at byte %d: %w", s.pos, err)
 	}
-	return out, nil
+	return append(dst, value...), nil
 }
 
 // checkValue returns an error unless value is one JSON value with nothing around

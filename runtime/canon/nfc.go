@@ -13,7 +13,7 @@ import (
 // inserts a joiner that no other language's NFC inserts, and two different
 // strings would meet. Long runs of marks therefore go another way.
 func nfc(s string) string {
-	if isASCII(s) || norm.NFC.IsNormalString(s) {
+	if norm.NFC.QuickSpanString(s) == len(s) {
 		return s
 	}
 	if !hasLongRun(s) {
@@ -27,7 +27,7 @@ func nfc(s string) string {
 // stay, as the published vectors have them, and odd tells of them. Two names
 // that are one in full NFC are an error all the same; see meet.
 func nfcName(s string) (name string, odd bool) {
-	if isASCII(s) || norm.NFC.IsNormalString(s) {
+	if norm.NFC.QuickSpanString(s) == len(s) {
 		return s, false
 	}
 	var out []byte

@@ -10,10 +10,7 @@ import (
 // AppendString appends s as a JSON string, trimmed and in NFC. The error is
 // [ErrInvalidUTF8].
 func AppendString[S ~string](dst []byte, s S) ([]byte, error) {
-	if out, ok := appendIfPlain(dst, string(s)); ok {
-		return out, nil
-	}
-	return appendStringSlow(dst, string(s))
+	return appendString(dst, string(s))
 }
 
 // AppendStringExact appends s as a JSON string as it is. The error is
@@ -25,35 +22,19 @@ func AppendStringExact[S ~string](dst []byte, s S) ([]byte, error) {
 // AppendText appends s trimmed and in NFC, without quotes or escapes: the whole
 // body of a key that is one string. The error is [ErrInvalidUTF8].
 func AppendText[S ~string](dst []byte, s S) ([]byte, error) {
-	if len(s) > 0 && isPlain(string(s)) {
-		return append(dst, s...), nil
-	}
-	text, err := Clean(string(s))
-	if err != nil {
-		return dst, err
-	}
-	return append(dst, text...), nil
+	return appendText(dst, string(s))
 }
 
 // AppendTextExact appends s as it is, without quotes or escapes. The error is
 // [ErrInvalidUTF8].
 func AppendTextExact[S ~string](dst []byte, s S) ([]byte, error) {
-	if err := checkUTF8(string(s)); err != nil {
-		return dst, err
-	}
-	return append(dst, s...), nil
+	return appendTextExact(dst, string(s))
 }
 
 // Clean returns s trimmed and in NFC: the step before the first normaliser. The
 // error is [ErrInvalidUTF8].
 func Clean[S ~string](s S) (string, error) {
-	if len(s) > 0 && isPlain(string(s)) {
-		return string(s), nil
-	}
-	if err := checkUTF8(string(s)); err != nil {
-		return "", err
-	}
-	return nfc(Trim(string(s))), nil
+	return clean(string(s))
 }
 
 // AppendKey appends the name of an object's member and the colon. The name is
@@ -62,12 +43,75 @@ func AppendKey(dst []byte, name string) []byte {
 	return append(appendQuoted(dst, name), ':')
 }
 
+// The functions above are wrappers that disappear in their callers; these have
+// one instance for all types of string.
+
+// appendString copies while it looks, which is measurably faster for the short
+// strings that identifiers are. It has the loop of isPlain, to be found there
+// with its reasons.
+func appendString(dst []byte, s string) ([]byte, error) {
+	n, start := len(s), len(dst)
+	if n == 0 || s[0] <= ' ' || s[n-1] <= ' ' {
+		return appendStringSlow(dst, s)
+	}
+	out := slices.Grow(dst, n+2)[:start+n+2]
+	to := out[start+1 : start+1+n]
+	if n < 8 {
+		for i := range to {
+			if !plainByte[s[i]] {
+				return appendStringSlow(dst, s)
+			}
+			to[i] = s[i]
+		}
+	} else {
+		for i := 0; i+8 < n; i += 8 {
+			w := word(s, i)
+			if !plainWord(w) {
+				return appendStringSlow(dst, s)
+			}
+			binary.LittleEndian.PutUint64(to[i:], w)
+		}
+		w := word(s, n-8)
+		if !plainWord(w) {
+			return appendStringSlow(dst, s)
+		}
+		binary.LittleEndian.PutUint64(to[n-8:], w)
+	}
+	out[start], out[start+n+1] = '"', '"'
+	return out, nil
+}
+
 func appendStringSlow(dst []byte, s string) ([]byte, error) {
-	text, err := Clean(s)
+	text, err := clean(s)
 	if err != nil {
 		return dst, err
 	}
 	return appendQuoted(dst, text), nil
+}
+
+func appendText(dst []byte, s string) ([]byte, error) {
+	text, err := clean(s)
+	if err != nil {
+		return dst, err
+	}
+	return append(dst, text...), nil
+}
+
+func appendTextExact(dst []byte, s string) ([]byte, error) {
+	if err := checkUTF8(s); err != nil {
+		return dst, err
+	}
+	return append(dst, s...), nil
+}
+
+func clean(s string) (string, error) {
+	if s == "" || isPlain(s) {
+		return s, nil
+	}
+	if err := checkUTF8(s); err != nil {
+		return "", err
+	}
+	return nfc(Trim(s)), nil
 }
 
 func appendStringExact(dst []byte, s string) ([]byte, error) {
@@ -112,40 +156,6 @@ func isPlain(s string) bool {
 		}
 	}
 	return plainWord(word(s, n-8))
-}
-
-// appendIfPlain appends s between quotes if isPlain(s). It copies while it looks,
-// which is measurably faster for the short strings that identifiers are.
-func appendIfPlain(dst []byte, s string) (out []byte, ok bool) {
-	n, start := len(s), len(dst)
-	if n == 0 || s[0] <= ' ' || s[n-1] <= ' ' {
-		return dst, false
-	}
-	out = slices.Grow(dst, n+2)[:start+n+2]
-	to := out[start+1 : start+1+n]
-	if n < 8 {
-		for i := range to {
-			if !plainByte[s[i]] {
-				return dst, false
-			}
-			to[i] = s[i]
-		}
-	} else {
-		for i := 0; i+8 < n; i += 8 {
-			w := word(s, i)
-			if !plainWord(w) {
-				return dst, false
-			}
-			binary.LittleEndian.PutUint64(to[i:], w)
-		}
-		w := word(s, n-8)
-		if !plainWord(w) {
-			return dst, false
-		}
-		binary.LittleEndian.PutUint64(to[n-8:], w)
-	}
-	out[start], out[start+n+1] = '"', '"'
-	return out, true
 }
 
 // word compiles to a single load.
