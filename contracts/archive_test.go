@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -126,7 +127,7 @@ func checkCaret(t testing.TB, d *Diagnostic) {
 	if !strings.HasSuffix(caret, "^") || cells(caret) > cells(source)+1 {
 		t.Errorf("the caret is not under the line:\n%s", d.Text())
 	}
-	if len(source) > 2*maxSnippet {
-		t.Errorf("a snippet of %d bytes", len(source))
+	if n := utf8.RuneCountInString(source); n > maxSnippet+30 {
+		t.Errorf("a snippet of %d characters", n)
 	}
 }

@@ -50,10 +50,11 @@ func cutAround(line string, start, end int) (from, to int) {
 	}
 	to = min(from+maxSnippet, len(line))
 	from = max(to-maxSnippet, 0)
-	for from > 0 && !utf8.RuneStart(line[from]) {
+	// A line that is no UTF-8 may hold no boundary at all.
+	for n := 0; n < utf8.UTFMax && from > 0 && !utf8.RuneStart(line[from]); n++ {
 		from--
 	}
-	for to < len(line) && !utf8.RuneStart(line[to]) {
+	for n := 0; n < utf8.UTFMax && to < len(line) && !utf8.RuneStart(line[to]); n++ {
 		to++
 	}
 	return from, to
