@@ -12,9 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	idem "github.com/idemgen/idem/runtime"
 	"modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
 )
 
 // busyTimeout is how long a statement waits for another process's lock, in
@@ -83,6 +85,23 @@ func openWriter(path string, o *options, gate *commitGate) (*sql.DB, error) {
 	db.SetMaxOpenConns(1)
 	db.SetMaxIdleConns(1)
 	return db, nil
+}
+
+// connect makes a writer's connection, which may have to turn the write-ahead
+// log on. For that step SQLite does not wait for others: it fails at once.
+func connect(ctx context.Context, writer *sql.DB) error {
+	const patience, pause = 5 * time.Second, 10 * time.Millisecond
+	for deadline := time.Now().Add(patience); ; {
+		err := writer.PingContext(ctx)
+		if err == nil || !hasCode(err, codes.SQLITE_BUSY) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
 }
 
 // openReaders opens the connections that only look.

@@ -6,10 +6,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"time"
 
 	idem "github.com/idemgen/idem/runtime"
-	codes "modernc.org/sqlite/lib"
 )
 
 //go:embed migrations/*.sql
@@ -41,7 +39,10 @@ func Migrate(ctx context.Context, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	tx, err := beginPatiently(ctx, db)
+	if err := connect(ctx, db); err != nil {
+		return wrapDB(ctx, "migrate", err)
+	}
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return wrapDB(ctx, "migrate", err)
 	}
@@ -62,24 +63,6 @@ func MigrateDB(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	return Migrate(ctx, path)
-}
-
-// beginPatiently begins a transaction on a connection that may have to turn the
-// write-ahead log on first. For that step SQLite does not wait for others, it
-// fails at once.
-func beginPatiently(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
-	const patience, pause = 5 * time.Second, 10 * time.Millisecond
-	for deadline := time.Now().Add(patience); ; {
-		tx, err := db.BeginTx(ctx, nil)
-		if err == nil || !hasCode(err, codes.SQLITE_BUSY) || time.Now().After(deadline) {
-			return tx, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
 }
 
 func migrate(ctx context.Context, tx *sql.Tx) error {

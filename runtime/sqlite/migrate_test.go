@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idem/runtime/sqlite"
 )
@@ -44,6 +45,38 @@ func TestManyMigrateOneNewFileAtOnce(t *testing.T) {
 		}
 		if n := scalar[int](t, openApp(t, path), `SELECT count(*) FROM ledger_meta`); n != 1 {
 			t.Errorf("%d rows in ledger_meta, want 1", n)
+		}
+	}
+}
+
+// The write-ahead log cannot be turned on beside a transaction that is open.
+func TestMigrateWaitsForAnApplicationThatWrites(t *testing.T) {
+	for what, begin := range map[string]string{"reader": `BEGIN; SELECT count(*) FROM orders`, "writer": `BEGIN IMMEDIATE; INSERT INTO orders DEFAULT VALUES`} {
+		path := filepath.Join(t.TempDir(), "app.db")
+		db := openApp(t, path)
+		mustExec(t, db, `CREATE TABLE orders (id INTEGER PRIMARY KEY)`)
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.ExecContext(t.Context(), begin); err != nil {
+			t.Fatal(err)
+		}
+		migrated := make(chan error, 1)
+		go func() { migrated <- sqlite.Migrate(t.Context(), path) }()
+		select {
+		case err := <-migrated:
+			t.Errorf("%s: Migrate ended beside it: %v", what, err)
+		case <-time.After(200 * time.Millisecond):
+			if _, err := conn.ExecContext(t.Context(), `COMMIT`); err != nil {
+				t.Error(err)
+			}
+			if err := <-migrated; err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -79,6 +79,9 @@ func open(ctx context.Context, path string, o *options) (_ *Store, err error) {
 	if s.writer, err = openWriter(path, o, &s.gate); err != nil {
 		return nil, wrapDB(ctx, "open", err)
 	}
+	if err := connect(ctx, s.writer); err != nil {
+		return nil, wrapDB(ctx, "open", err)
+	}
 	if s.readers, err = openReaders(path, max(2, runtime.GOMAXPROCS(0))); err != nil {
 		return nil, wrapDB(ctx, "open", err)
 	}

@@ -73,7 +73,7 @@ func TestTimeDoesNotGoBackWithTheHostsClockAcrossARestart(t *testing.T) {
 	first := openStore(t, path, sqlite.WithClock(clock))
 	c := claimOf("a", 1)
 	mustWin(t, first, c)
-	now = now.Add(30 * time.Second)
+	now = now.Add(500 * time.Millisecond) // sooner than the next mark is due
 	end := doneOf(c.Fence)
 	end.Window = idem.For(time.Minute)
 	done, err := first.End(t.Context(), end)

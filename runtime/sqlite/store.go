@@ -86,8 +86,8 @@ func (s *Store) Renew(ctx context.Context, leases []idem.Lease) (renewals []idem
 
 // Lookup reads one piece of work: see [idem.Store].
 func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
-	now := s.clock.now()
-	work, err := scanWork(s.lookup.QueryRowContext(ctx, id.String()), now)
+	work, err := scanWork(s.lookup.QueryRowContext(ctx, id.String()), 0)
+	work.Now = fromMicros(s.clock.now()) // after the reading, which may have waited
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return idem.Work{}, nil

@@ -159,6 +159,26 @@ func TestNothingCommitsAfterSQLiteHasEndedTheTransaction(t *testing.T) {
 	}
 }
 
+func TestWhatASavepointCouldNotUndoIsNotCommitted(t *testing.T) {
+	db, s := newApp(t)
+	err := s.InTx(t.Context(), func(ctx context.Context, s idem.Session[*sql.Tx]) error {
+		_ = s.Savepoint(ctx, func(ctx context.Context) error {
+			// The application takes the savepoint for its own.
+			if _, err := s.Tx().ExecContext(ctx, `INSERT INTO orders (note) VALUES ('stray'); RELEASE idem`); err != nil {
+				t.Fatal(err)
+			}
+			return errors.New("to be undone")
+		})
+		return nil
+	})
+	if !errors.Is(err, idem.ErrLedger) {
+		t.Errorf("got %v, want ErrLedger", err)
+	}
+	if n := scalar[int](t, db, `SELECT count(*) FROM orders`); n != 0 {
+		t.Errorf("%d orders, want none", n)
+	}
+}
+
 func TestStoreCalledInsideItsOwnTransactionDoesNotHang(t *testing.T) {
 	_, s := newApp(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

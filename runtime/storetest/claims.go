@@ -70,6 +70,11 @@ func lostAcknowledgement[Tx any](h *harness[Tx]) {
 	h.wantSame("budget", again.Work.BudgetLeft, c.Budget-1)
 	h.wantTime("lease, counted from the claim that was acknowledged", again.Work.LockedUntil, h.clock.Now().Add(lease))
 	h.effect(started(c.Fence, "mail"))
+
+	h.clock.advance(2 * lease) // over, and nobody took it
+	again = h.mustWin(c)
+	h.wantSame("attempt after the lease", again.Work.Attempt, 1)
+	h.wantSame("budget after the lease", again.Work.BudgetLeft, c.Budget-1)
 	h.end(done(c.Fence))
 }
 
