@@ -139,12 +139,11 @@ func (f *file) formFunc(form *model.Form) string {
 // forms declares the functions that were asked for, and those they ask for.
 func (f *file) forms() {
 	for len(f.queue)+len(f.later) > 0 {
-		for _, form := range f.queue {
-			f.queue = f.queue[1:]
+		queue, later := f.queue, f.later
+		f.queue, f.later = nil, nil
+		for _, form := range queue {
 			f.form(form)
 		}
-		later := f.later
-		f.later = nil
 		for _, declare := range later {
 			declare()
 		}

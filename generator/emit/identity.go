@@ -93,16 +93,19 @@ func (w *writer) nilInput(in string) {
 func (w *writer) text(v *model.Value, in string) {
 	f := w.f
 	x := w.reach(v, in)
-	w.mark()
 	switch {
 	case v.Form.Textual():
+		w.mark()
 		w.try(f.textCall(w.dst, v.Form, x), v.Path)
 		w.add(jen.If(jen.Len(jen.Id(w.dst)).Op("==").Id(w.n())).Block(w.fail(v.Path, f.canon("ErrEmpty"))))
 	case v.Form.Op == model.OpInt:
+		w.flush()
 		w.set(f.q("strconv", "AppendInt").Call(jen.Id(w.dst), f.convert(v.Form, "int64", x), jen.Lit(10)))
 	case v.Form.Op == model.OpUint:
+		w.flush()
 		w.set(f.q("strconv", "AppendUint").Call(jen.Id(w.dst), f.convert(v.Form, "uint64", x), jen.Lit(10)))
 	default:
+		w.mark()
 		w.value(v.Form, x, v.Path)
 		w.notEmpty(v.Form, v.Path)
 		w.flush()
