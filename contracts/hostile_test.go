@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/tools/txtar"
 )
 
 // fill repeats a text up to the size limit of a contract file.
@@ -40,19 +42,19 @@ var hostile = map[string]func() string{
 	"many keys":               func() string { return numbered("", "k%d:\n", 1<<20) },
 	"keys up to the limit":    func() string { return numbered("", "k%d:\n", maxPunctuation/2-10) },
 	"the same key":            func() string { return strings.Repeat("a:\n", maxPunctuation/2-10) },
-	"empty entries":           func() string { return "[" + strings.Repeat(":,", maxPunctuation/2-10) + "]" },
+	"empty entries":           func() string { return "[" + strings.Repeat(":,", maxPunctuation/3-10) + "]" },
 	"entries up to the limit": func() string { return "contracts: [" + strings.Repeat("a,", maxPunctuation-20) + "]" },
 	"lists up to the limit":   func() string { return "contracts: [" + strings.Repeat("[],", maxPunctuation/2-20) + "]" },
-	"quoted keys":             func() string { return "{" + strings.Repeat("'a':b,", maxPunctuation/2-20) + "}" },
-	"kinds up to the limit":   func() string { return numbered("contracts: {", "k%d: ,", maxPunctuation/2-20) + "}" },
+	"quoted keys":             func() string { return "{" + strings.Repeat("'a':b,", maxPunctuation/3-20) + "}" },
+	"kinds up to the limit":   func() string { return numbered("contracts: {", "k%d: ,", maxPunctuation/3-20) + "}" },
 	"wide kinds": func() string {
-		return numbered("contracts: {", "é%d: {é: é, é: é},", maxPunctuation/6-20) + "}"
+		return numbered("contracts: {", "é%d: {é: é, é: é},", maxPunctuation/9-20) + "}"
 	},
 	"effects up to the limit": func() string {
-		return numbered("contracts:\n  a:\n    effects: {", "e%d: {guard: read},", maxPunctuation/4-20) + "}"
+		return numbered("contracts:\n  a:\n    effects: {", "e%d: {guard: read},", maxPunctuation/6-20) + "}"
 	},
 	"effects one per line": func() string {
-		return numbered("contracts:\n  a:\n    effects:\n", "      e%d: {guard: read}\n", maxPunctuation/4-20)
+		return numbered("contracts:\n  a:\n    effects:\n", "      e%d: {guard: read}\n", maxPunctuation/5-20)
 	},
 	"normalised fields": func() string {
 		return numbered("contracts:\n  a:\n    identity: {key: X, normalize: {", "F%d: [trim],", maxPunctuation/4-20) + "}}"
@@ -82,9 +84,15 @@ var hostile = map[string]func() string{
 	"long kind":         func() string { return fill("contracts:\n  ", "a", ": x") },
 	"long comment":      func() string { return fill("#", "a", "\ncontracts: x") },
 	"comments":          func() string { return strings.Repeat("# a\n", maxPunctuation-10) + "contracts: x" },
-	"comment after key": func() string { return "contracts:\n" + strings.Repeat("  a: # b\n  # c\n", maxPunctuation/3-10) },
+	"question marks":    func() string { return strings.Repeat("? a\n", maxPunctuation/2-10) },
+	"lists of mappings": func() string { return strings.Repeat("- a: b\n", maxPunctuation/3-10) },
+	"line comments":     func() string { return "contracts: [" + strings.Repeat("a, # b\n", maxPunctuation/2-20) + "]" },
+	"split comments":    func() string { return strings.Repeat("# a\n\n", maxPunctuation-10) + "contracts: x" },
+	"lines of text":     func() string { return fill("contracts:\n", " a\n", "") },
+	"key then lines":    func() string { return fill("a: |\n", " a\n\n", "") },
+	"comment after key": func() string { return "contracts:\n" + strings.Repeat("  a: # b\n  # c\n", maxPunctuation/4-10) },
 	"block text":        func() string { return fill("contracts: |\n", "  a\n", "")[:400_000] },
-	"blank lines":       func() string { return strings.Repeat("\n", maxPunctuation-10) + "contracts: x" },
+	"blank lines":       func() string { return fill("", "\n", "contracts: x") },
 	"blanks":            func() string { return fill("contracts:", " ", "x") },
 	"blank text":        func() string { return fill("contracts: |\n", " ", "x") },
 	"tabs":              func() string { return fill("", "\ta\n", "") },
@@ -93,7 +101,7 @@ var hostile = map[string]func() string{
 	"broken bytes":      func() string { return fill("", "\xff\n", "") },
 	"NUL bytes":         func() string { return fill("", "\x00", "") },
 	"control bytes":     func() string { return fill("", "\x01\n", "") },
-	"documents":         func() string { return strings.Repeat("---\n", maxPunctuation/4-10) },
+	"documents":         func() string { return strings.Repeat("---\n", maxPunctuation/3-10) },
 	"documents of text": func() string { return fill("a\n", "--- a\n", "")[:100_000] },
 	"directives":        func() string { return fill("", "%TAG ! a\n", "")[:400_000] },
 	"too large":         func() string { return strings.Repeat("a", maxSource+1) },
@@ -165,4 +173,37 @@ func measure(f func()) (time.Duration, uint64) {
 	close(stop)
 	<-stopped
 	return took, max(peak, base) - base
+}
+
+func TestTheLargestGoodFileIsRead(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/valid.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var contract string
+	for _, in := range archive.Files {
+		if in.Name == "everything.yaml" {
+			_, contract, _ = strings.Cut(string(in.Data), "  payout:\n")
+			contract = strings.TrimSuffix(contract, "...\n")
+		}
+	}
+	var b strings.Builder
+	b.WriteString("contracts:\n")
+	n := 0
+	for ; b.Len()+len(contract)+20 < maxSource; n++ {
+		fmt.Fprintf(&b, "  payout_%d:\n%s", n, contract)
+	}
+	if n < 700 {
+		t.Fatalf("the test's file has %d contracts", n)
+	}
+	var f *File
+	var ds Diagnostics
+	took, peak := measure(func() { f, ds = Parse("a.idem.yaml", []byte(b.String())) })
+	if len(ds) > 0 || len(f.Contracts) != n {
+		t.Errorf("%d of %d contracts were read:\n%s", len(f.Contracts), n, ds.Text())
+	}
+	if peak > 64<<20 {
+		t.Errorf("took %d MB", peak>>20)
+	}
+	t.Logf("%d contracts, %v, %d MB", n, took.Round(time.Millisecond), peak>>20)
 }

@@ -108,7 +108,7 @@ func TestLimits(t *testing.T) {
 		{"one field more", strings.Replace(smallContract, "PaymentID", manyFields(1001), 1), 1, "f:6:5912: identity.key: more than 1000 entries"},
 		{"a full MiB", smallContract + "#" + strings.Repeat("x", maxSource-len(smallContract)-1), 1, ""},
 		{"one byte more", smallContract + "#" + strings.Repeat("x", maxSource-len(smallContract)), 0, "f: the file has 1048577 bytes; at most 1048576 (1 MiB) are read: split it"},
-		{"punctuation", smallContract + "#" + strings.Repeat(",", maxPunctuation), 0, "f: the file has 100024 lines and punctuation marks; at most 100000 are read: split it"},
+		{"punctuation", smallContract + "#" + strings.Repeat(",", maxPunctuation), 0, "f: the file has 120029 punctuation marks, colons counted twice; at most 120000 are read: split it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, ds := Parse("f", []byte(test.src))
