@@ -3,7 +3,7 @@
 //
 //	if err := sqlite.Migrate(ctx, "app.db"); err != nil { … }   // at deploy, or at start
 //	store, err := sqlite.OpenDB(ctx, db)                        // db is the application's handle
-//	ledger, err := idem.NewLedger(ctx, store)
+//	ledger := idem.NewLedger(store)                             // which closes the store
 //
 // [Open] takes a path instead of a handle.
 //
@@ -23,6 +23,12 @@
 // say) therefore take away each other's locks, and acknowledged commits are
 // lost. [OpenDB] refuses a handle of another driver. [Open] cannot see the other
 // handle: the rule is yours to keep there.
+//
+// # Many writers
+//
+// SQLite has one writer at a time. The ledger waits its turn; so should the
+// application's own handle, which by default fails at once while the ledger
+// writes: open it with _pragma=busy_timeout(5000) and _txlock=immediate.
 //
 // Several processes on one file work; a wait for another's lock ends after five
 // seconds with [idem.ErrLedger]. The file must be on a local disk.
