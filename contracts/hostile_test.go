@@ -116,9 +116,7 @@ func deepMappings() string {
 }
 
 func TestHostileFilesCostLittleTimeAndMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	skipIfSlow(t)
 	const maxTime, maxMemory = 2 * time.Second, 64 << 20
 	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {
@@ -137,11 +135,17 @@ func TestHostileFilesCostLittleTimeAndMemory(t *testing.T) {
 			if peak > maxMemory {
 				t.Errorf("took %d MB; at most %d are allowed", peak>>20, maxMemory>>20)
 			}
-			if took > maxTime && !raceEnabled {
+			if took > maxTime {
 				t.Errorf("took %v; at most %v are allowed", took, maxTime)
 			}
 			t.Logf("%v, %d MB, %d bytes, %d diagnostics: %s", took.Round(time.Millisecond), peak>>20, len(src), len(ds), ds[0].Error())
 		})
+	}
+}
+
+func skipIfSlow(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("time and memory are measured in a full run without the race detector")
 	}
 }
 
@@ -176,6 +180,7 @@ func measure(f func()) (time.Duration, uint64) {
 }
 
 func TestTheLargestGoodFileIsRead(t *testing.T) {
+	skipIfSlow(t)
 	archive, err := txtar.ParseFile("testdata/valid.txtar")
 	if err != nil {
 		t.Fatal(err)
