@@ -130,6 +130,15 @@ func (f *file) formFunc(form *model.Form) string {
 	if form.Own {
 		wanted = wanted[1:]
 	}
+	switch form {
+	case f.contract.Payload:
+		wanted = append(wanted[:1:1], "append"+kind+"Payload")
+		if form.Own {
+			wanted = wanted[1:]
+		}
+	case f.contract.Identity.Hash:
+		wanted = []string{"append" + kind + "Identity"}
+	}
 	name := f.names.declare(wanted...)
 	f.funcs[form], f.same[same] = name, name
 	f.queue = append(f.queue, form)

@@ -87,7 +87,7 @@ func (c *contract) errorValue(path string, v contracts.Value[string], obj *types
 		return nil
 	case invalid(obj.Type()):
 		d := c.fail(v.Pos, path, obj, "the type of %s does not resolve", v.V)
-		c.whyInvalid(d, obj.Pos())
+		c.whyInvalid(d, obj)
 		return nil
 	case !implementsError(obj.Type()):
 		c.fail(v.Pos, path, obj, "%s is %s, which is no error", v.V, describe(c.types, obj.Type()))

@@ -61,6 +61,8 @@ type formError struct {
 	path string // Go notation
 	msg  string
 	decl types.Object
+
+	invalid bool // the type does not resolve, which the type checker can explain
 }
 
 // builder makes forms for one use in one contract. Forms of types that no
@@ -83,13 +85,18 @@ type normError struct {
 }
 
 func (b *builder) fail(path string, decl types.Object, format string, args ...any) *model.Form {
-	b.errs = append(b.errs, formError{path, fmt.Sprintf(format, args...), decl})
+	b.errs = append(b.errs, formError{path: path, msg: fmt.Sprintf(format, args...), decl: decl})
 	return &model.Form{Op: model.OpBool, Type: &model.Type{Name: "bool"}}
 }
 
 // form is how values of t are written. c is what the contract says about them,
 // or nil; all says that every field counts, because one around it was picked.
 func (b *builder) form(t types.Type, c *choice, all bool, path string, decl types.Object) *model.Form {
+	if invalid(t) {
+		f := b.fail(path, decl, "the type does not resolve")
+		b.errs[len(b.errs)-1].invalid = true
+		return f
+	}
 	if c == nil && all {
 		key := fmt.Sprintf("%d %s", b.use, types.TypeString(t, nil))
 		if f := b.shared[key]; f != nil {
@@ -116,21 +123,26 @@ func (b *builder) form(t types.Type, c *choice, all bool, path string, decl type
 const maxNesting = 100
 
 func (b *builder) build(t types.Type, c *choice, all bool, path string, decl types.Object) *model.Form {
-	if invalid(t) {
-		return b.fail(path, decl, "the type does not resolve")
-	}
+	before := len(b.errs)
+	f := b.row(t, c, all, path, decl)
 	ref, err := typeRef(b.own, t)
-	if err != nil {
+	if err != nil && len(b.errs) == before {
 		return b.fail(path, decl, "the type holds %s", err)
 	}
-	f := &model.Form{Type: ref}
+	f.Type = ref
+	return f
+}
+
+// row finds the first row of the table that fits the type.
+func (b *builder) row(t types.Type, c *choice, all bool, path string, decl types.Object) *model.Form {
+	f := &model.Form{}
 	if b.known(f, t) || b.methods(f, t, path, decl) {
 		return b.normalize(f, c, t, path, decl)
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		if !basic(f, u) {
-			return b.fail(path, decl, "%s has no canonical form", describe(b.own, t))
+			return b.noForm(t, path, decl)
 		}
 	case *types.Interface:
 		if !u.Empty() {
@@ -152,16 +164,20 @@ func (b *builder) build(t types.Type, c *choice, all bool, path string, decl typ
 		return f
 	case *types.Map:
 		if f.Op = mapOp(u); f.Op == model.OpStruct {
-			return b.fail(path, decl, "keys of %s are neither strings nor integers", describe(b.own, t))
+			return b.fail(path, decl, "the keys of %s are neither strings nor integers, and JSON has no others", describe(b.own, t))
 		}
 		f.Elem = b.form(u.Elem(), c, all, path+"[]", decl)
 		return f
 	case *types.Struct:
 		return b.structForm(f, t, u, c, all, path, decl)
 	default:
-		return b.fail(path, decl, "%s has no canonical form", describe(b.own, t))
+		return b.noForm(t, path, decl)
 	}
 	return b.normalize(f, c, t, path, decl)
+}
+
+func (b *builder) noForm(t types.Type, path string, decl types.Object) *model.Form {
+	return b.fail(path, decl, "%s has no canonical form: use a type that JSON can hold, or give the type AppendCanonical", describe(b.own, t))
 }
 
 // known fills in the types that have a row of their own.
@@ -232,7 +248,7 @@ func (b *builder) methods(f *model.Form, t types.Type, path string, decl types.O
 		return true
 	}
 	if sig, _ := method(t, "MarshalJSON"); isBytesMethod(sig, false) {
-		*f = *b.fail(path, decl, "%s has MarshalJSON only, which two encoders may call for two texts: give it AppendCanonical or MarshalText", describe(b.own, t))
+		b.fail(path, decl, "%s has MarshalJSON only, which two encoders may call for two texts: give it AppendCanonical or MarshalText", describe(b.own, t))
 		return true
 	}
 	return false
@@ -285,7 +301,7 @@ func mapOp(m *types.Map) model.Op {
 
 func (b *builder) structForm(f *model.Form, t types.Type, u *types.Struct, c *choice, all bool, path string, decl types.Object) *model.Form {
 	if field := foreignHidden(b.own, u); field != nil {
-		return b.fail(path, decl, "%s has the unexported field %s and none of the methods AppendCanonical and MarshalText", describe(b.own, t), field.Name())
+		return b.fail(path, decl, "%s has the unexported field %s and none of the methods AppendCanonical and MarshalText: use a type of this package that has one", describe(b.own, t), field.Name())
 	}
 	if c != nil && c.norm != nil {
 		b.misfit(c.norm.Steps[0], t, decl)
@@ -323,7 +339,7 @@ func (b *builder) member(t types.Type, jf jsonField, c *choice, all bool, path s
 	full := join(path, goPath)
 	if why := volatile(field.Name(), jf.wire, field.Type()); why != "" {
 		if b.use == forIdentity {
-			b.fail(full, field, "the field looks like %s, which differs between deliveries of the same work", why)
+			b.fail(full, field, "the field looks like %s, which differs between deliveries of the same work: leave it out with except", why)
 		}
 		return nil
 	}

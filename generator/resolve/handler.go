@@ -195,11 +195,11 @@ func (c *contract) unresolved(sig *types.Signature, at contracts.Value[string], 
 				continue
 			}
 			d := c.fail(at.Pos, path, fn, "a type in the signature of %s does not resolve", fn.Name())
-			pos := v.Pos()
-			if !pos.IsValid() {
-				pos = fn.Pos()
+			var where types.Object = fn
+			if v.Pos().IsValid() {
+				where = v
 			}
-			c.whyInvalid(d, pos)
+			c.whyInvalid(d, where)
 			return true
 		}
 	}

@@ -70,7 +70,7 @@ func (b *builder) misfit(step contracts.Value[contracts.Normalizer], t types.Typ
 	case n == contracts.MinorUnits:
 		msg = "minor_units is for decimals, numbers and strings"
 	default:
-		msg = fmt.Sprintf("%s is for strings, and comes before minor_units", n)
+		msg = fmt.Sprintf("%s is for strings", n)
 	}
-	b.norms = append(b.norms, normError{step, fmt.Sprintf("%s, and the field is %s", msg, describe(b.own, t)), decl})
+	b.norms = append(b.norms, normError{step, fmt.Sprintf("%s; the field is %s", msg, describe(b.own, t)), decl})
 }

@@ -5,7 +5,9 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
@@ -146,35 +148,55 @@ func (c *contract) fail(pos contracts.Pos, path string, decl types.Object, forma
 	return d
 }
 
-// at adds where something is declared in Go.
+// at adds where something is declared in Go, unless that is outside the
+// module: export data knows lines only, and of the standard library's files no
+// folder.
 func (p *pkg) at(d *contracts.Diagnostic, decl types.Object) {
-	if decl == nil || !decl.Pos().IsValid() {
+	if decl == nil || !decl.Pos().IsValid() || !p.insideModule(decl.Pos()) {
 		return
 	}
 	file, line, column := p.position(decl.Pos())
 	d.At(file, line, column, "%s is declared here", decl.Name())
 }
 
-// whyInvalid adds what the type checker said about the place where a type does
-// not resolve, or what else may explain it.
-func (p *pkg) whyInvalid(d *contracts.Diagnostic, pos token.Pos) {
-	best := -1
-	where := p.fset.Position(pos)
-	for i, e := range p.errs {
+func (p *pkg) insideModule(pos token.Pos) bool {
+	rel, err := filepath.Rel(p.src.module.root, p.fset.Position(pos).Filename)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// whyInvalid adds what the type checker said about the line on which a type
+// does not resolve; else which imports it could not have; else what syntax
+// errors there are.
+func (p *pkg) whyInvalid(d *contracts.Diagnostic, decl types.Object) {
+	var where token.Position
+	if decl != nil {
+		where = p.fset.Position(decl.Pos())
+	}
+	var imports []types.Error
+	for _, e := range p.errs {
 		at := p.fset.Position(e.Pos)
-		if e.Soft || at.Filename != where.Filename {
-			continue
-		}
-		if at.Line == where.Line {
-			best = i
-			break
+		switch {
+		case strings.HasPrefix(e.Msg, "could not import "):
+			if !strings.Contains(e.Msg, errNotNeeded.Error()) {
+				imports = append(imports, e)
+			}
+		case !e.Soft && at.Filename == where.Filename && at.Line == where.Line:
+			p.atError(d, e)
+			return
 		}
 	}
-	if best >= 0 {
-		file, line, column := p.position(p.errs[best].Pos)
-		d.At(file, line, column, "%s", p.errs[best].Msg)
+	for _, e := range imports {
+		p.atError(d, e)
 	}
-	p.brokenFiles(d)
+	if len(imports) == 0 {
+		p.brokenFiles(d)
+	}
+}
+
+func (p *pkg) atError(d *contracts.Diagnostic, e types.Error) {
+	file, line, column := p.position(e.Pos)
+	msg, _, _ := strings.Cut(e.Msg, "\n")
+	d.At(file, line, column, "%s", msg)
 }
 
 // brokenFiles adds the syntax errors of the package, behind which a
@@ -202,7 +224,10 @@ func (c *contract) reportForm(b *builder, pos contracts.Pos, path, subject strin
 				where = e.path
 			}
 		}
-		c.fail(pos, path, e.decl, "%s: %s", where, e.msg)
+		d := c.fail(pos, path, e.decl, "%s: %s", where, e.msg)
+		if e.invalid {
+			c.whyInvalid(d, e.decl)
+		}
 	}
 	for _, e := range b.norms {
 		c.fail(e.step.Pos, "identity.normalize", e.decl, "%s", e.msg)
