@@ -25,6 +25,7 @@ func (p plan) compare(dir string) []File {
 	for _, f := range p.files {
 		name := resolve.Show(dir, f.path)
 		old, err := os.ReadFile(f.path)
+		old = bytes.ReplaceAll(old, []byte("\r\n"), []byte("\n")) // a checkout may have turned them
 		change := Stale
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

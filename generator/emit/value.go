@@ -126,6 +126,17 @@ func (w *writer) try(call jen.Code, path string) {
 	w.branches = true
 }
 
+// tryLong is try for calls of several lines, which do not read well in an if.
+func (w *writer) tryLong(call jen.Code, path string) {
+	w.flush()
+	w.usesErr = true
+	err := jen.Id(w.f.v("err"))
+	w.add(
+		jen.List(jen.Id(w.dst), err.Clone()).Op("=").Add(call),
+		jen.If(err.Clone().Op("!=").Nil()).Block(w.fail(path, err)),
+	)
+}
+
 func (w *writer) declareErr() []jen.Code {
 	if !w.usesErr {
 		return nil
@@ -163,6 +174,8 @@ func (w *writer) value(form *model.Form, x expr, path string) {
 	case !form.Fallible():
 		w.flush()
 		w.set(w.f.infallible(w.dst, form, x))
+	case form.Elem != nil && w.f.elemFunc(form.Elem) == nil:
+		w.tryLong(w.call(form, x), path)
 	default:
 		w.try(w.call(form, x), path)
 	}
