@@ -164,7 +164,7 @@ func (c *contract[Tx, In, Out]) giveBack(fence Fence, cause error) End {
 func (c *contract[Tx, In, Out]) claimOf(d *delivery[In], fence Fence) Claim {
 	return Claim{
 		Fence: fence, Kind: c.spec.Kind, Version: c.spec.Version, Scope: d.scope,
-		Lease: c.spec.Lease, Budget: c.spec.Retry.MaxAttempts,
+		Lease: c.spec.Lease, Budget: c.spec.Retry.MaxAttempts, Window: c.spec.Window,
 		Payload: d.payload, PayloadHash: d.hash, PayloadShape: c.spec.Payload.Shape,
 		AnyPayload: c.spec.Response.OtherPayload == OtherPayloadReturnOriginal,
 		Release:    c.ledger.release,

@@ -116,6 +116,9 @@ type Claim struct {
 	Lease time.Duration
 	// Budget is how many attempts new work has, this one included. Over zero.
 	Budget int
+	// Window is how long the work is remembered if the claim finds that it has no
+	// attempt left, and buries it.
+	Window Window
 	// Payload is the input, kept for replays while the work may run again.
 	Payload      Body
 	PayloadHash  Hash

@@ -104,7 +104,7 @@ ON CONFLICT (work_id) DO UPDATE SET
 	created_at = CASE WHEN ` + isForgotten + ` THEN excluded.created_at ELSE work_log.created_at END,
 	updated_at = excluded.updated_at,
 	done_at = CASE WHEN ` + isSpent + ` THEN excluded.updated_at END,
-	expires_at = NULL
+	expires_at = CASE WHEN ` + isSpent + ` THEN ?16 END
 WHERE (work_log.state = 'done' AND work_log.expires_at <= ?14)
 	OR ((work_log.state = 'failed' AND work_log.next_attempt_at <= ?14
 			OR work_log.state = 'running' AND work_log.locked_until <= ?14 AND work_log.claim_token <> excluded.claim_token)

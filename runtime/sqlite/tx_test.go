@@ -40,7 +40,7 @@ func newApp(t testing.TB) (*sql.DB, *sqlite.Store) {
 func claimOf(name string, token byte) idem.Claim {
 	return idem.Claim{
 		Fence: idem.Fence{ID: idem.HashWorkID([]byte(name)), Token: idem.Token{token}},
-		Kind:  "kind", Version: 1, Lease: time.Minute, Budget: 3,
+		Kind:  "kind", Version: 1, Lease: time.Minute, Budget: 3, Window: idem.For(time.Hour),
 		Payload: idem.Body{Codec: idem.CodecJSON, Data: []byte(`{"n":1}`)},
 	}
 }

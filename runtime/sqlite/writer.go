@@ -33,12 +33,16 @@ func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) 
 		return idem.Claimed{}, invalid("the budget is %d attempts, it must be over zero", c.Budget)
 	}
 	now := w.store.clock.now()
+	buriedUntil, err := expiry(now, c.Window)
+	if err != nil {
+		return idem.Claimed{}, err
+	}
 	release, correlation := cleanText(c.Release), cleanText(c.CorrelationID)
 	var lived bool
 	row := w.stmt(ctx, w.store.stmts.claim).QueryRowContext(ctx,
 		c.ID.String(), c.Kind, c.Version, cleanText(c.Scope), c.Token[:], c.Budget-1,
 		c.Payload.Codec, storeBody(c.Payload), storeHash(c.PayloadHash), c.PayloadShape,
-		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload)
+		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload, buriedUntil)
 	work, err := scanWork(row, now, &lived)
 	if errors.Is(err, sql.ErrNoRows) {
 		return w.notClaimed(ctx, c, now)
@@ -137,6 +141,18 @@ func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (time.Time
 	return fromMicros(startedAt), nil
 }
 
+// expiry is when a window that opens now is over; nil stands for never.
+func expiry(now int64, w idem.Window) (any, error) {
+	window, forever := w.Duration()
+	switch {
+	case forever:
+		return nil, nil
+	case window <= 0:
+		return nil, invalid("the window is %v, it must be over zero or for ever", window)
+	}
+	return now + toMicros(window), nil
+}
+
 func (w *writer) end(ctx context.Context, e idem.End) (idem.Work, error) {
 	now := w.store.clock.now()
 	var next, done, expires any
@@ -145,12 +161,9 @@ func (w *writer) end(ctx context.Context, e idem.End) (idem.Work, error) {
 		next = now + toMicros(e.RetryIn)
 	case idem.StateDone, idem.StateDead:
 		done = now
-		window, forever := e.Window.Duration()
-		if !forever && window <= 0 {
-			return idem.Work{}, invalid("%s work without a window", e.State)
-		}
-		if !forever {
-			expires = now + toMicros(window)
+		var err error
+		if expires, err = expiry(now, e.Window); err != nil {
+			return idem.Work{}, err
 		}
 	case idem.StateUnknown:
 	default:

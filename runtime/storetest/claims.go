@@ -190,6 +190,7 @@ func zeroIsRefused[Tx any](h *harness[Tx]) {
 		"lease of zero":   func(c *idem.Claim) { c.Lease = 0 },
 		"negative lease":  func(c *idem.Claim) { c.Lease = -time.Second },
 		"budget of zero":  func(c *idem.Claim) { c.Budget = 0 },
+		"no window":       func(c *idem.Claim) { c.Window = idem.Window{} },
 		"work ID of zero": func(c *idem.Claim) { c.ID = idem.WorkID{} },
 	} {
 		c := claimOf("a")

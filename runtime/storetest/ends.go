@@ -120,6 +120,7 @@ func budgetOfOne[Tx any](h *harness[Tx]) {
 	work := h.mustNotWin(claimOf("a"), idem.StateDead)
 	h.wantSame("attempt", work.Attempt, 1)
 	h.wantTime("done", work.DoneAt, h.clock.Now())
+	h.wantTime("remembered until", work.ExpiresAt, h.clock.Now().Add(window))
 	h.wantSame("owner", work.Token, idem.Token{})
 	if work.LastError == "" {
 		h.Error("the dead work does not say why it is")

@@ -44,8 +44,9 @@ func (m *model) claim(c idem.Claim, now time.Time) idem.Claimed {
 		return idem.Claimed{Work: w}
 	}
 	if w.BudgetLeft == 0 {
-		w.State, w.Token, w.ErrorClass, w.Forever = idem.StateDead, idem.Token{}, "", true
-		w.LockedUntil, w.NextAttemptAt, w.DoneAt = time.Time{}, time.Time{}, now
+		w.State, w.Token, w.ErrorClass = idem.StateDead, idem.Token{}, ""
+		w.LockedUntil, w.NextAttemptAt = time.Time{}, time.Time{}
+		remember(&w, c.Window, now)
 		m.work[c.ID] = w
 		return idem.Claimed{Work: w}
 	}
@@ -57,6 +58,15 @@ func (m *model) claim(c idem.Claim, now time.Time) idem.Claimed {
 	w.LockedUntil, w.NextAttemptAt = now.Add(c.Lease), time.Time{}
 	m.work[c.ID] = w
 	return idem.Claimed{Won: true, Work: w, Effects: m.left(w)}
+}
+
+// remember sets how long done or dead work is remembered.
+func remember(w *idem.Work, window idem.Window, now time.Time) {
+	d, forever := window.Duration()
+	w.DoneAt, w.Forever = now, forever
+	if !forever {
+		w.ExpiresAt = now.Add(d)
+	}
 }
 
 // left are the effects that a claim is told of.
@@ -116,11 +126,7 @@ func (m *model) end(e idem.End, now time.Time) (idem.Work, bool) {
 		w.NextAttemptAt = now.Add(e.RetryIn)
 	}
 	if e.State == idem.StateDone || e.State == idem.StateDead {
-		d, forever := e.Window.Duration()
-		w.DoneAt, w.Forever = now, forever
-		if !forever {
-			w.ExpiresAt = now.Add(d)
-		}
+		remember(&w, e.Window, now)
 	}
 	m.work[e.ID] = w
 	return w, true
@@ -205,7 +211,7 @@ func body(t *rapid.T, label string) idem.Body {
 func (r *history[Tx]) claim(t *rapid.T) {
 	c := idem.Claim{
 		Fence: idem.Fence{ID: draw(t, "id", r.ids...)}, Kind: "kind", Version: 1,
-		Lease: draw(t, "lease", durations...), Budget: draw(t, "budget", 1, 2, 4), Payload: body(t, "payload"),
+		Lease: draw(t, "lease", durations...), Budget: draw(t, "budget", 1, 2, 4), Window: draw(t, "claim's window", idem.Forever(), idem.For(time.Hour)), Payload: body(t, "payload"),
 		PayloadHash: draw(t, "hash", idem.Hash{}, hash("1"), hash("1"), hash("1"), hash("2")), PayloadShape: draw(t, "shape", "a", "a", "a", "b"),
 		AnyPayload: draw(t, "any payload", true, false),
 	}

@@ -96,7 +96,7 @@ func jsonBody(data string) idem.Body { return idem.Body{Codec: idem.CodecJSON, D
 func claimOf(name string) idem.Claim {
 	c := idem.Claim{
 		Fence: idem.Fence{ID: workID(name)}, Kind: "order_paid", Version: 1, Scope: "shop",
-		Lease: lease, Budget: 3, Payload: jsonBody(`{"order":1}`), PayloadHash: hash("one"), PayloadShape: "shape",
+		Lease: lease, Budget: 3, Window: idem.For(window), Payload: jsonBody(`{"order":1}`), PayloadHash: hash("one"), PayloadShape: "shape",
 		Release: "v1.2.3", CorrelationID: "trace",
 	}
 	_, _ = rand.Read(c.Token[:]) // never fails
