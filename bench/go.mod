@@ -3,6 +3,7 @@ module github.com/idemgen/idem/bench
 go 1.26.0
 
 require (
+	github.com/gowebpki/jcs v1.0.2
 	github.com/idemgen/idem v0.0.0
 	modernc.org/sqlite v1.62.0
 )
