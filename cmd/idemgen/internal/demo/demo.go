@@ -56,7 +56,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer func() {
 		p.breakLine()
 		if o.Keep {
-			p.line("kept", "%s", dir)
+			p.kept(dir)
 		} else if e := os.RemoveAll(dir); e != nil {
 			err = errors.Join(err, fmt.Errorf("remove the temporary folder: %w", e))
 		}
@@ -101,7 +101,7 @@ func prepare(ctx context.Context, p *printer, dir, source string) (*module, erro
 	for _, f := range report.Files {
 		p.line("", "%s, from %d contracts", filepath.ToSlash(f.Path), report.Contracts)
 	}
-	p.begin("building", "it with the go command (SQLite takes a while the first time)")
+	p.begin("building", "it, with SQLite (longer the first time)")
 	if err := <-built; err != nil {
 		return nil, err
 	}

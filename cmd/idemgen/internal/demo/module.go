@@ -32,9 +32,9 @@ type module struct {
 // sees it: a checkout, the module cache, or where a replace line points.
 func findIdem(ctx context.Context, dir string) (string, error) {
 	const advice = "run the demo in a checkout of idem, or in a module that uses it:\n  go get -tool " + idemPath + "/cmd/idemgen"
-	// Told not to look into a vendor folder: that has only packages that the user
-	// imports.
-	out, err := goCommand(ctx, dir, nil, "list", "-mod=mod", "-m", "-f", "{{.Dir}}", idemPath)
+	// With -mod=readonly nothing is looked for in a vendor folder, which has only
+	// the packages that the user imports, and nothing is changed.
+	out, err := goCommand(ctx, dir, nil, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", idemPath)
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)

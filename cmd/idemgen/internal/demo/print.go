@@ -51,7 +51,7 @@ func (p *printer) line(label, format string, args ...any) {
 }
 
 func (p *printer) label(text string) string {
-	return p.paint(dim, fmt.Sprintf("%-*s", labelWidth, text))
+	return p.paint(dim, text) + strings.Repeat(" ", labelWidth-len(text))
 }
 
 // begin is what is about to take a while; end says, on the same line, how it
@@ -91,6 +91,7 @@ func (p *printer) table(naive, generated tally, orders int) {
 	rows := []row{
 		{fmt.Sprintf("charges for %d orders", orders), n(naive.charges), n(generated.charges), false},
 		{"orders charged twice or more", n(naive.chargedTwice), n(generated.chargedTwice), true},
+		{"orders charged three times or more", n(naive.chargedThrice), n(generated.chargedThrice), true},
 		{"taken too much", dollars(naive.overcharged), dollars(generated.overcharged), true},
 		{"receipts mailed", n(naive.receipts), n(generated.receipts), false},
 		{"customers mailed twice or more", n(naive.mailedTwice), n(generated.mailedTwice), true},
@@ -127,23 +128,31 @@ func (p *printer) unknowns(list []unknown) {
 		}
 	}
 	fmt.Fprintf(p.out, `
-  %s unknown: the charge was started, the process died, and
-  this provider cannot be asked again safely. The ledger does not guess: to
-  repeat would have charged %s twice, to skip would have lost %d.
-  Their webhooks stay unacknowledged until you have looked at the provider:
+  %s unknown: the charge was started, the process died, and this
+  provider cannot be asked again safely. The ledger does not guess: to repeat
+  would have charged %s twice, to go on would have lost %s.
+  They wait for somebody to look into the provider's books:
 
-`, p.paint(bold, count(len(list), "order")+isOrAre(len(list))), count(charged, "customer"), len(list)-charged)
+`, p.paint(bold, count(len(list), "order")+isOrAre(len(list))), count(charged, "customer"), count(len(list)-charged, "payment"))
 	const most = 3
 	for _, u := range list[:min(most, len(list))] {
-		found := "not charged: let it run again"
+		found := "not in the books: let it run again"
 		if u.charged {
-			found = "charged: record it as done"
+			found = "in the books: record the charge as done"
 		}
-		fmt.Fprintf(p.out, "    %s  work %.12s…  %s\n", u.order, u.workID, found)
+		fmt.Fprintf(p.out, "    %s  work %.12s  %s\n", u.order, u.workID, found)
 	}
 	if more := len(list) - most; more > 0 {
 		fmt.Fprintf(p.out, "    and %d more\n", more)
 	}
+}
+
+// kept says what there is to look at.
+func (p *printer) kept(dir string) {
+	p.title("Kept in %s", dir)
+	p.line("billing/", "the program: its contract, its handler, the generated code")
+	p.line("*.db", "the ledgers: SELECT * FROM work_view, or effect_log")
+	p.line("*.log", "what the processes complained about")
 }
 
 func isOrAre(n int) string {
@@ -156,6 +165,9 @@ func isOrAre(n int) string {
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
+	}
+	if stem, ok := strings.CutSuffix(what, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

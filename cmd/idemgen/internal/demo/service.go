@@ -58,7 +58,9 @@ func (s *service) start(ctx context.Context) (pid int, err error) {
 	if err := p.cmd.Start(); err != nil {
 		return 0, errors.Join(fmt.Errorf("start the program: %w", err), p.log.Close())
 	}
+	hung := time.AfterFunc(30*time.Second, func() { _ = p.cmd.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
+	hung.Stop()
 	p.addr = strings.TrimSpace(line)
 	if _, _, splitErr := net.SplitHostPort(p.addr); err != nil || splitErr != nil {
 		// What it died of is in its log, which says more than its exit code.

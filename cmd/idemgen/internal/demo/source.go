@@ -53,7 +53,6 @@ type source struct {
 	service *service
 	client  *http.Client
 
-	open        atomic.Int64 // deliveries on their way
 	redelivered atomic.Int64
 
 	mu      sync.Mutex
@@ -116,8 +115,6 @@ func (s *source) deliverCopies(ctx context.Context, o order) error {
 // deliverOne delivers a webhook until it is acknowledged, parked for a person,
 // or the source loses patience.
 func (s *source) deliverOne(ctx context.Context, id string, body []byte) error {
-	s.open.Add(1)
-	defer s.open.Add(-1)
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the webhook of %s was not acknowledged in %s", id, patience))
 	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {

@@ -61,9 +61,12 @@ func (t *trial) run(ctx context.Context) (_ *outcome, err error) {
 	go func() { delivered <- source.deliver(ctx, t.orders) }()
 	select {
 	case gone := <-halfway:
-		err = t.crash(ctx, provider, service, source, gone)
+		err = t.crash(ctx, provider, service, gone)
 	case err = <-delivered:
-		return nil, errors.Join(err, errors.New("no order was left to be interrupted"))
+		if err == nil {
+			err = errors.New("all webhooks were answered before half of the orders were charged")
+		}
+		return nil, fmt.Errorf("%w%s", err, service.lastWords())
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
@@ -78,7 +81,8 @@ func (t *trial) run(ctx context.Context) (_ *outcome, err error) {
 	if err := service.stop(); err != nil {
 		return nil, err
 	}
-	t.print.line("", "all webhooks are answered, %s", seconds(time.Since(began)))
+	t.print.line("", "%d webhooks answered after %s, %s", copies*len(t.orders),
+		count(int(source.redelivered.Load()), "redelivery"), seconds(time.Since(began)))
 	return &outcome{t.orders, provider.count(), source.answers}, nil
 }
 
@@ -100,10 +104,10 @@ func keysOrNot(honoursKeys bool) string {
 
 // crash kills the program while the provider holds back an answer, and starts it
 // again.
-func (t *trial) crash(ctx context.Context, provider *provider, service *service, source *source, gone chan struct{}) error {
+func (t *trial) crash(ctx context.Context, provider *provider, service *service, gone chan struct{}) error {
 	pid := service.kill()
 	close(gone)
-	seen, open := provider.count(), source.open.Load()
+	seen := provider.count()
 	total, unmailed := 0, 0
 	for id, n := range seen.charges {
 		total += n
@@ -111,14 +115,15 @@ func (t *trial) crash(ctx context.Context, provider *provider, service *service,
 			unmailed++
 		}
 	}
-	t.print.line("", "killed process %d after %s, %s without a receipt", pid, count(total, "charge"), count(unmailed, "order"))
+	t.print.line("", "killed %d after %s; %s had no receipt yet", pid, count(total, "charge"), count(unmailed, "order"))
 	again, err := service.start(ctx)
 	if err != nil {
 		return err
 	}
-	t.print.line("", "restarted as process %d, %s again", again, count(int(open), "webhook"))
+	waits := ""
 	if t.hasLedger {
-		t.print.line("", "waiting for the dead process's leases to end (%s)", leaseOfContract)
+		waits = fmt.Sprintf(", the dead one's leases last %s", leaseOfContract)
 	}
+	t.print.line("", "restarted as process %d%s", again, waits)
 	return nil
 }

@@ -8,8 +8,9 @@ import (
 
 // tally is what an outcome comes to, in orders unless the name says otherwise.
 type tally struct {
-	charges, receipts         int // sent to the provider and applied there
-	chargedTwice, mailedTwice int
+	charges, receipts         int   // sent to the provider and applied there
+	chargedTwice, mailedTwice int   // or more often
+	chargedThrice             int   // or more often: the double delivery alone does not explain it
 	overcharged               int64 // cents
 	lost                      int   // never charged, and reported to nobody
 	receiptUnknown            int   // recorded as given up
@@ -29,6 +30,9 @@ func (o *outcome) tally() tally {
 		charges, receipts := o.books.charges[order.ID], o.books.receipts[order.ID]
 		t.charges += charges
 		t.receipts += receipts
+		if charges > copies {
+			t.chargedThrice++
+		}
 		if charges > 1 {
 			t.chargedTwice++
 			t.overcharged += o.books.charged[order.ID] - order.Cents
