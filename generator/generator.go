@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/emit"
@@ -172,6 +173,9 @@ func checkName(file *contracts.File, name string) contracts.Diagnostics {
 	stem := strings.TrimSuffix(name, resolve.ContractSuffix)
 	if stem == "" || strings.HasPrefix(stem, "_") || strings.HasPrefix(stem, ".") {
 		return contracts.Diagnostics{file.Errorf(contracts.Pos{}, "", "name the file NAME%s: Go takes no part of a build from a file that begins with a dot or underscore", resolve.ContractSuffix)}
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return contracts.Diagnostics{file.Errorf(contracts.Pos{}, "", "the file's name holds what cannot be printed, and generated code names it")}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 func (p *program) fatal(o *options, err error) int {
 	switch o.format.value {
 	case "json":
-		p.encode(jsonReport{Error: err.Error()})
+		p.encode(jsonReport{Error: err.Error(), Diagnostics: []jsonDiagnostic{}, Files: []jsonFile{}})
 	case "github":
 		fmt.Fprintf(p.stdout, "::error title=idemgen::%s\n", githubData(err.Error()))
 	default:
@@ -42,6 +42,9 @@ func (p *program) print(o *options, r generator.Report) {
 func (p *program) printText(o *options, r generator.Report) {
 	for _, d := range r.Diagnostics {
 		fmt.Fprint(p.stderr, colored(d.Text(), p.colors(o)))
+	}
+	if r.Contracts == 0 && len(r.Diagnostics) == 0 && len(r.Files) == 0 {
+		fmt.Fprintln(p.stderr, "idemgen: the packages have no contracts (files NAME.idem.yaml)")
 	}
 	for _, f := range r.Files {
 		if f.Change == generator.Unchanged && !o.verbose {

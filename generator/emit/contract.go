@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dave/jennifer/jen"
 
@@ -272,6 +273,12 @@ func (f *file) duration(d time.Duration) *jen.Statement {
 func comment(text string) []jen.Code {
 	var lines []jen.Code
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		line = strings.Map(func(r rune) rune {
+			if !unicode.IsPrint(r) {
+				return ' '
+			}
+			return r
+		}, line)
 		lines = append(lines, jen.Comment("// "+strings.TrimSpace(line)))
 	}
 	return lines

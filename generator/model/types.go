@@ -3,6 +3,8 @@ package model
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // TypeKind is the kind of type expression.
@@ -84,7 +86,8 @@ func (t *Type) Word() string {
 	case Struct:
 		return "Struct"
 	}
-	word := strings.ToUpper(t.Name[:1]) + t.Name[1:]
+	first, size := utf8.DecodeRuneInString(t.Name)
+	word := string(unicode.ToUpper(first)) + t.Name[size:]
 	for i, a := range t.Args {
 		if i == 0 {
 			word += "Of"

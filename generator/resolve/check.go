@@ -146,6 +146,16 @@ func (u *universe) check(src *source) (*types.Package, []types.Error) {
 // buildContext is what decides which files take part.
 func buildContext(tags string) *build.Context {
 	ctxt := build.Default
+	if tags == "" {
+		// The go command would take them from there too.
+		for flag := range strings.FieldsSeq(os.Getenv("GOFLAGS")) {
+			if value, ok := strings.CutPrefix(strings.TrimPrefix(flag, "-"), "-tags="); ok {
+				tags = value
+			} else if value, ok := strings.CutPrefix(flag, "-tags="); ok {
+				tags = value
+			}
+		}
+	}
 	if tags != "" {
 		ctxt.BuildTags = strings.FieldsFunc(tags, func(r rune) bool { return r == ',' || r == ' ' })
 	}

@@ -61,6 +61,7 @@ func (c *contract) effect(e *contracts.Effect) *model.Effect {
 	}
 	me := &model.Effect{Spec: e, Method: e.Method()}
 	me.In, me.Out = c.effectRef(e, path, in, "input"), c.effectRef(e, path, out, "result")
+	c.storable(out, e.Name.Pos, path, "the result "+describe(c.types, out))
 	c.effectFuncs(me, path, in, out)
 	me.Payload = c.form(c.builder(forEffect), in, nil, true, e.Name.Pos, path, "the input "+describe(c.types, in))
 	me.Per = c.oncePer(e, path, in)

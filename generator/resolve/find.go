@@ -154,9 +154,8 @@ func add(path string, found map[string]*Dir) error {
 	return nil
 }
 
-// OutputName is the name of the file generated from a contract file. A name
-// that Go would take for a test or for another system's file would never be
-// compiled, so dots and dashes give way and the suffix keeps the last word.
+// OutputName is the name of the file generated from a contract file. Its suffix
+// is neither a system's nor that of tests, so that every build takes it.
 func OutputName(contractFile string) string {
 	return strings.TrimSuffix(contractFile, ContractSuffix) + OutputSuffix
 }

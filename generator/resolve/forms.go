@@ -322,6 +322,12 @@ func (b *builder) structForm(f *model.Form, t types.Type, u *types.Struct, c *ch
 	return f
 }
 
+// leaveOut says how a volatile field gets out of a key.
+var leaveOut = map[usage]string{
+	forIdentity: "leave it out with except, or choose the fields that count",
+	forPer:      "choose a field that does not",
+}
+
 // member is one member of an object, or nil if it is left out.
 func (b *builder) member(t types.Type, jf jsonField, c *choice, all bool, path string) *model.Member {
 	field := jf.field()
@@ -338,8 +344,8 @@ func (b *builder) member(t types.Type, jf jsonField, c *choice, all bool, path s
 	goPath := memberPath(b.own, t, jf)
 	full := join(path, goPath)
 	if why := volatile(field.Name(), jf.wire, field.Type()); why != "" {
-		if b.use == forIdentity {
-			b.fail(full, field, "the field looks like %s, which differs between deliveries of the same work: leave it out with except", why)
+		if b.use == forIdentity || b.use == forPer {
+			b.fail(full, field, "the field looks like %s, which differs between deliveries of the same work: %s", why, leaveOut[b.use])
 		}
 		return nil
 	}

@@ -32,6 +32,7 @@ func (c *contract) resolveHandler(m *model.Contract) bool {
 	}
 	m.In = c.typeRef(c.in, c.spec.Handler, "handler", "input")
 	m.Out = c.typeRef(c.out, c.spec.Handler, "handler", "result")
+	c.storable(c.out, c.spec.Handler.Pos, "handler", "the result "+describe(c.types, c.out))
 	return m.In != nil && m.Out != nil
 }
 

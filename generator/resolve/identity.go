@@ -113,7 +113,7 @@ func (c *contract) value(v contracts.Value[string], path string, root types.Type
 		return nil
 	}
 	field := p.last()
-	if why := volatile(field.Name(), "", field.Type()); why != "" && use == forIdentity {
+	if why := volatile(field.Name(), "", field.Type()); why != "" {
 		c.fail(v.Pos, path, field, "field %s looks like %s, which differs between deliveries of the same work", v.V, why)
 		return nil
 	}

@@ -1,0 +1,73 @@
+package resolve
+
+import (
+	"go/types"
+
+	"github.com/idemgen/idem/contracts"
+)
+
+// unstorable finds a part of a result that JSON cannot hold, so that a
+// duplicate would have nothing to get. Fields that JSON leaves out are the
+// type's own choice: clients of providers keep their last response so.
+func unstorable(t types.Type) (part types.Type, field *types.Var) {
+	seen := map[types.Type]bool{}
+	var visit func(t types.Type, at *types.Var) bool
+	visit = func(t types.Type, at *types.Var) bool {
+		if seen[t] || knowsJSON(t) {
+			return false
+		}
+		seen[t] = true
+		bad := false
+		switch u := t.Underlying().(type) {
+		case *types.Signature, *types.Chan:
+			bad = true
+		case *types.Basic:
+			bad = u.Info()&types.IsComplex != 0 || u.Kind() == types.UnsafePointer
+		case *types.Pointer:
+			return visit(u.Elem(), at)
+		case *types.Slice:
+			return visit(u.Elem(), at)
+		case *types.Array:
+			return visit(u.Elem(), at)
+		case *types.Map:
+			return visit(u.Elem(), at)
+		case *types.Struct:
+			fields, _ := jsonFields(u)
+			for _, f := range fields {
+				if visit(f.field().Type(), f.field()) {
+					return true
+				}
+			}
+		}
+		if bad {
+			part, field = t, at
+		}
+		return bad
+	}
+	visit(t, nil)
+	return part, field
+}
+
+// knowsJSON tells whether a type writes itself.
+func knowsJSON(t types.Type) bool {
+	for _, name := range []string{"MarshalJSON", "MarshalText"} {
+		if sig, _ := method(t, name); isBytesMethod(sig, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// storable reports a result that cannot be stored.
+func (c *contract) storable(t types.Type, pos contracts.Pos, path, what string) {
+	part, field := unstorable(t)
+	if part == nil {
+		return
+	}
+	var decl types.Object
+	where := ""
+	if field != nil {
+		decl, where = field, field.Name()+": "
+	}
+	c.fail(pos, path, decl, "%s: %s%s cannot be stored as JSON, so that a duplicate would have nothing to get", what, where, describe(c.types, part))
+}
