@@ -246,4 +246,3 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	}
 	return files
 }
-
