@@ -267,7 +267,7 @@ func (f *file) chainFunc(name string, form *model.Form, text bool) {
 	if form.Op == model.OpMinor {
 		words = append(words, "minor_units: "+strconv.Itoa(form.Digits))
 	}
-	f.jen.Commentf("%s appends %s after the normalisers %s.", name, s, strings.Join(words, ", "))
+	f.jen.Commentf("%s appends %s, normalised by %s.", name, s, strings.Join(words, ", "))
 	f.jen.Func().Id(name).Params(jen.Id(dst).Index().Byte(), jen.Id(s).String()).
 		Params(jen.Index().Byte(), jen.Error()).Block(body...)
 	f.jen.Line()

@@ -79,17 +79,13 @@ type (
 		*Loop
 		Name string
 	}
-	TwoTags struct {
-		M int `json:"n"`
-		N int `json:"n"`
-	}
 )
 
 func TestFieldsAreWhatEncodingJSONCallsThem(t *testing.T) {
 	scope := ownTypes(t)
 	for name, value := range map[string]any{
 		"plain": plain{}, "embedding": embedding{}, "nonsense": nonsense{}, "tagged": tagged{},
-		"conflict": conflict{}, "tagWins": tagWins{}, "diamond": diamond{}, "TwoTags": TwoTags{},
+		"conflict": conflict{}, "tagWins": tagWins{}, "diamond": diamond{},
 		"pointers": pointers{EmbeddedPointer: &EmbeddedPointer{}}, "Loop": Loop{Loop: &Loop{}},
 	} {
 		fields, _ := jsonFields(scope.Lookup(name).Type().Underlying().(*types.Struct))

@@ -137,6 +137,9 @@ func (b *builder) build(t types.Type, c *choice, all bool, path string, decl typ
 func (b *builder) row(t types.Type, c *choice, all bool, path string, decl types.Object) *model.Form {
 	f := &model.Form{}
 	if b.known(f, t) || b.methods(f, t, path, decl) {
+		if c != nil && len(c.children) > 0 {
+			return b.fail(path, decl, "%s writes itself as a whole, so that nothing inside it can be chosen or normalised", describe(b.own, t))
+		}
 		return b.normalize(f, c, t, path, decl)
 	}
 	switch u := t.Underlying().(type) {

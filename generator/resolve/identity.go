@@ -103,6 +103,10 @@ func (c *contract) path(v contracts.Value[string], path string, root types.Type,
 		c.fail(v.Pos, path, perr.decl, "%s", perr.msg)
 		return nil
 	}
+	if field := p.lost(root, through); field != nil {
+		c.fail(v.Pos, path, field, "field %s is not in the JSON of the type that holds it, so that it would be lost when the work is tried again from what was stored", field.Name())
+		return nil
+	}
 	return p
 }
 

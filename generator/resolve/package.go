@@ -42,6 +42,9 @@ func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package
 		return nil
 	}
 	p.types, p.errs = u.check(src)
+	if !p.checkUniverse(in) {
+		return nil
+	}
 	p.model = &model.Package{Path: src.path, Name: src.name, Dir: src.dir, Imports: u.names()}
 	p.reserveNames()
 	receivers := map[string]*model.Receiver{}
@@ -67,6 +70,27 @@ func (p *pkg) noGoFiles(in *Input) {
 	for _, f := range in.Files {
 		p.report(f.Errorf(contracts.Pos{}, "", "there is no Go package beside the contracts: the directory has no Go file that a build would take"))
 	}
+}
+
+// predeclared lists what generated code uses of Go's own names.
+var predeclared = []string{
+	"any", "append", "bool", "byte", "error", "float32", "float64", "int", "int64", "len", "nil", "string", "true", "uint64",
+}
+
+// checkUniverse reports declarations that hide Go's own names, to which nothing
+// can give way.
+func (p *pkg) checkUniverse(in *Input) (fine bool) {
+	fine = true
+	for _, name := range predeclared {
+		if !p.src.reserved[name] {
+			continue
+		}
+		d := in.Files[0].Errorf(contracts.Pos{}, "", "package %s declares %s, which hides Go's own from generated code: rename it", p.src.name, name)
+		p.at(d, p.types.Scope().Lookup(name))
+		p.report(d)
+		fine = false
+	}
+	return fine
 }
 
 // reserveNames hands the package's names to the namer.

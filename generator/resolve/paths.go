@@ -47,6 +47,38 @@ func follow(own *types.Package, root types.Type, path string, through bool) (*fi
 	return p, nil
 }
 
+// lost is a field on the path that encoding/json leaves out, or nil: by its
+// tag, or because another field has its name.
+func (p *fieldPath) lost(root types.Type, through bool) *types.Var {
+	t := root
+	for rest := p.chain; len(rest) > 0; {
+		t = inner(t, through)
+		s, ok := t.Underlying().(*types.Struct)
+		if !ok || knowsJSON(t) {
+			return nil
+		}
+		fields, _ := jsonFields(s)
+		n := jsonPrefix(fields, rest)
+		if n == 0 {
+			return rest[len(rest)-1]
+		}
+		t, rest = rest[n-1].Type(), rest[n:]
+	}
+	return nil
+}
+
+// jsonPrefix is how much of the chain is one of the fields, or a part of what
+// embedding lets out.
+func jsonPrefix(fields []jsonField, chain []*types.Var) int {
+	for _, f := range fields {
+		n := min(len(f.chain), len(chain))
+		if slices.Equal(f.chain[:n], chain[:n]) {
+			return n
+		}
+	}
+	return 0
+}
+
 // inner is the type whose fields a selector sees.
 func inner(t types.Type, through bool) types.Type {
 	for range maxNesting { // type T []T has no end
