@@ -125,7 +125,11 @@ func (c *Control) ServeControl(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	ok(c.Counts()).write(w)
+	counts := c.Counts()
+	if counts == nil {
+		counts = map[string]int{} // {} and not null
+	}
+	ok(counts).write(w)
 }
 
 // reset ends the connection with a RST: lingering for zero seconds drops what
