@@ -29,7 +29,7 @@ func TestDecimalsAreInPlainNotation(t *testing.T) {
 
 func TestDecimalsOfOver100DigitsAreErrors(t *testing.T) {
 	for _, in := range []string{
-		strings.Repeat("9", 101), "1e100", "1e-100", "0." + strings.Repeat("9", 100), "1e999999999999999999999", "-1e-999999999999999999999",
+		strings.Repeat("9", 101), "1e100", "1e-100", "0." + strings.Repeat("9", 100), "1e999999999999999999999", "1e18446744073709551617", "-1e-999999999999999999999",
 		strings.Repeat("1", 60) + "." + strings.Repeat("1", 41),
 	} {
 		if got, err := AppendDecimal([]byte("x"), in); !errors.Is(err, ErrDigits) || string(got) != "x" {

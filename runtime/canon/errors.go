@@ -46,7 +46,7 @@ func At(step string, err error) error {
 	if err == nil {
 		return nil
 	}
-	inner, ok := err.(*ElementError) //nolint:errorlint // only the outermost path can be extended
+	inner, ok := err.(*ElementError) // not As: only the outermost path can grow
 	if !ok {
 		return &ElementError{Path: step, Err: err}
 	}

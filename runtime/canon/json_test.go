@@ -160,13 +160,14 @@ func hostile() map[string]string {
 }
 
 func TestHostileJSONTakesLittleTimeAndMemory(t *testing.T) {
+	skipUnderRace(t)
 	for name, in := range hostile() {
 		t.Run(name, func(t *testing.T) {
 			raw := []byte(in)
 			start := time.Now()
 			var err error
 			peak := heapGrowth(func() { _, err = AppendJSON(nil, raw) })
-			if took := time.Since(start); took > 2*time.Second*slowdown {
+			if took := time.Since(start); took > 2*time.Second {
 				t.Errorf("took %v (%v)", took, err)
 			}
 			if peak > 64<<20 {
@@ -205,6 +206,7 @@ func heapGrowth(f func()) uint64 {
 }
 
 func TestAMillionMembersAreSorted(t *testing.T) {
+	skipUnderRace(t)
 	const n = 1_000_000
 	raw := []byte{'{'}
 	for i := range n {
@@ -216,7 +218,7 @@ func TestAMillionMembersAreSorted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > 10*time.Second*slowdown {
+	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
 	if want := `{"000000":999999,"000001":999998,`; !strings.HasPrefix(string(got), want) || len(got) != len(raw) {

@@ -8,6 +8,15 @@ import (
 	"testing"
 )
 
+// skipUnderRace is for tests of one goroutine that take many steps or measure
+// time: the race detector finds nothing there and takes minutes.
+func skipUnderRace(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("one goroutine, many steps")
+	}
+}
+
 // golden calls f with the two sides of every line of a file in testdata.
 func golden(t *testing.T, path, separator string, f func(in, want string)) {
 	t.Helper()

@@ -20,6 +20,7 @@ var whiteSpace = []rune{
 }
 
 func TestWhiteSpaceIsTheListAndNothingElse(t *testing.T) {
+	skipUnderRace(t)
 	want := map[rune]bool{}
 	for _, r := range whiteSpace {
 		want[r] = true
@@ -47,6 +48,7 @@ func TestLowerKnowsNoContext(t *testing.T) {
 // A new version of Unicode may map what was unassigned, and this digest then
 // says so: the change concerns keys made of such code points.
 func TestTheTablesBehindKeysAreThoseOfUnicode15(t *testing.T) {
+	skipUnderRace(t)
 	if unicode.Version != "15.0.0" {
 		t.Skipf("tables are of Unicode %s", unicode.Version)
 	}

@@ -2,5 +2,4 @@
 
 package canon
 
-// slowdown is how much longer a test of time may take.
-const slowdown = 1
+const raceEnabled = false

@@ -44,6 +44,7 @@ func TestStringsAreTrimmedInNFCAndEscapedAsInRFC8785(t *testing.T) {
 // The fast path reads words of eight bytes, so every byte is tried at every
 // place of strings of every length around one and two words.
 func TestEveryByteIsNoticedAtEveryPlace(t *testing.T) {
+	skipUnderRace(t)
 	for n := 1; n <= 25; n++ {
 		for at := range n {
 			for c := range 256 {

@@ -70,6 +70,7 @@ func TestAPrecisionThatNoContractCanDeclareIsAnError(t *testing.T) {
 }
 
 func TestEveryDayOfTheCalendarIsThatOfPackageTime(t *testing.T) {
+	skipUnderRace(t)
 	first := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	for days := range uint32((maxSecond - minSecond + 1) / secondsPerDay) {
 		year, month, day := civilDate(days)
@@ -81,6 +82,7 @@ func TestEveryDayOfTheCalendarIsThatOfPackageTime(t *testing.T) {
 }
 
 func TestTimesHaveTheTextOfPackageTime(t *testing.T) {
+	skipUnderRace(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 100_000 {
 		at := time.Unix(minSecond+random.Int64N(maxSecond-minSecond+1), random.Int64N(1e9))
