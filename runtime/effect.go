@@ -2,6 +2,7 @@ package idem
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -60,36 +61,60 @@ const (
 )
 
 // Guarded is an effect together with what makes a repeat of it safe.
+//
+// One that lacks something, such as the effect's Call, answers every request with
+// [ErrContract] and has done nothing.
 type Guarded[In, Out any] struct {
 	effect Effect[In, Out]
 	guard  guard[In, Out]
+	broken error
+}
+
+// guarded checks what every effect needs, and then what its guard does.
+func guarded[In, Out any](e Effect[In, Out], g guard[In, Out], needs ...need) *Guarded[In, Out] {
+	needs = append([]need{{"Name", e.Name != ""}, {"Payload", e.Payload != nil}}, needs...)
+	for _, n := range needs {
+		if !n.met {
+			return &Guarded[In, Out]{effect: e, guard: g, broken: fmt.Errorf("its %s is missing or out of range", n.what)}
+		}
+	}
+	return &Guarded[In, Out]{effect: e, guard: g}
+}
+
+type need struct {
+	what string
+	met  bool
 }
 
 // IdempotencyKey guards an effect whose provider dedupes on [Call.Key] for
 // remembersFor after it first saw the key.
 func IdempotencyKey[In, Out any](e Effect[In, Out], remembersFor time.Duration) *Guarded[In, Out] {
-	return &Guarded[In, Out]{e, keyGuard[In, Out]{remembersFor}}
+	return guarded(e, keyGuard[In, Out]{remembersFor},
+		need{"Call", e.Call != nil}, need{"time for which the provider remembers keys", remembersFor > 0})
 }
 
 // FindFirst guards an effect that can be looked for at the provider. An effect
 // is visible to find at the latest visibleAfter its call was started. find
 // returns false only if the effect is certainly absent.
 func FindFirst[In, Out any](e Effect[In, Out], find func(ctx context.Context, call Call, in In) (Out, bool, error), visibleAfter time.Duration) *Guarded[In, Out] {
-	return &Guarded[In, Out]{e, findGuard[In, Out]{find, visibleAfter}}
+	return guarded(e, findGuard[In, Out]{find, visibleAfter},
+		need{"Call", e.Call != nil}, need{"find function", find != nil}, need{"visibleAfter", visibleAfter >= 0})
 }
 
 // Once guards an effect that is never repeated once it has started.
 func Once[In, Out any](e Effect[In, Out], ifUnknown IfUnknown) *Guarded[In, Out] {
-	return &Guarded[In, Out]{e, onceGuard[In, Out]{ifUnknown}}
+	return guarded(e, onceGuard[In, Out]{ifUnknown},
+		need{"Call", e.Call != nil}, need{"answer to an unknown outcome", ifUnknown >= Ask && ifUnknown <= Repeat})
 }
 
 // Read records the first answer of a read, so that every attempt decides alike.
 func Read[In, Out any](e Effect[In, Out]) *Guarded[In, Out] {
-	return &Guarded[In, Out]{e, readGuard[In, Out]{}}
+	return guarded(e, readGuard[In, Out]{}, need{"Call", e.Call != nil})
 }
 
 // Transaction guards an effect on the application's own tables: it commits in
 // one transaction with its row in the ledger. e.Call is not used.
 func Transaction[Tx, In, Out any](l *Ledger[Tx], e Effect[In, Out], call func(ctx context.Context, call TxCall[Tx], in In) (Out, error)) *Guarded[In, Out] {
-	return &Guarded[In, Out]{e, txGuard[Tx, In, Out]{l, call}}
+	return guarded(e, txGuard[Tx, In, Out]{l, call},
+		need{"ledger", l != nil}, need{"function", call != nil})
 }

@@ -201,6 +201,95 @@ func TestKeyIsNotTrustedBeyondTheProvidersMemory(t *testing.T) {
 	w.wantCalls(2)
 }
 
+// A repeat that certainly did nothing (the provider could not be reached) says
+// nothing about the call before it.
+func TestRepeatThatWasNotAppliedLeavesTheFirstCallUncertain(t *testing.T) {
+	t.Run("the provider's memory counts from the first call", func(t *testing.T) {
+		w := newWorld(t)
+		g := idem.IdempotencyKey(w.failing("charge", errReset, errRefused), time.Hour)
+		c := idem.Define(w.ledger, spec(one(g)))
+		_, err := c.Do(t.Context(), order{ID: "1"})
+		w.due(err)
+		w.clock.advance(40 * time.Minute)
+		_, err = c.Do(t.Context(), order{ID: "1"})
+		w.due(err)
+		w.clock.advance(25 * time.Minute)
+		_, err = c.Do(t.Context(), order{ID: "1"})
+		wantIs(t, err, idem.ErrOutcomeUnknown)
+		w.wantCalls(2)
+	})
+	for name, guard := range map[string]func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt]{
+		"key": func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] {
+			return idem.IdempotencyKey(e, time.Hour)
+		},
+		"once, repeat": func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] { return idem.Once(e, idem.Repeat) },
+	} {
+		t.Run(name+": another input under the same key is not sent", func(t *testing.T) {
+			w := newWorld(t)
+			g := guard(w.failing("charge", errReset, errRefused))
+			attempt := 0
+			c := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+				if attempt++; attempt == 3 {
+					in.Amount++
+				}
+				return g.Do(ctx, run, in)
+			}))
+			for range 2 {
+				_, err := c.Do(t.Context(), order{ID: "1"})
+				w.due(err)
+			}
+			_, err := c.Do(t.Context(), order{ID: "1"})
+			wantIs(t, err, idem.ErrEffectDiverged)
+			w.wantCalls(2)
+		})
+		t.Run(name+": the work does not complete without it", func(t *testing.T) {
+			w := newWorld(t)
+			g := guard(w.failing("charge", errReset, errRefused))
+			c := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+				_, _ = g.Do(ctx, run, in)
+				_, _ = g.Do(ctx, run, in)
+				return receipt{}, nil
+			}))
+			_, err := c.Do(t.Context(), order{ID: "1"})
+			wantIs(t, err, idem.ErrRetryLater)
+		})
+	}
+}
+
+func TestIncompleteEffectIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+	w := newWorld(t)
+	whole := w.effect("charge")
+	noCall, noName, noPayload := whole, whole, whole
+	noCall.Call, noName.Name, noPayload.Payload = nil, "", nil
+	tests := map[string]*idem.Guarded[order, receipt]{
+		"zero":             {},
+		"no call":          idem.IdempotencyKey(noCall, time.Hour),
+		"no memory":        idem.IdempotencyKey(whole, 0),
+		"no name":          idem.Once(noName, idem.Ask),
+		"no answer":        idem.Once(whole, 0),
+		"no payload":       idem.Read(noPayload),
+		"no find":          idem.FindFirst(whole, nil, time.Second),
+		"no tx function":   idem.Transaction(w.ledger, whole, nil),
+		"no ledger for tx": idem.Transaction(nil, whole, func(context.Context, idem.TxCall[*sql.Tx], order) (receipt, error) { return receipt{}, nil }),
+	}
+	for name, g := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := idem.Define(w.ledger, spec(one(g))).Do(t.Context(), order{ID: name})
+			wantIs(t, err, idem.ErrContract)
+		})
+	}
+	t.Run("a call inside one transaction", func(t *testing.T) {
+		s := spec(one(idem.Once(whole, idem.Ask)))
+		s.OneTransaction = true
+		_, err := idem.Define(w.ledger, s).Do(t.Context(), order{ID: "one"})
+		wantIs(t, err, idem.ErrContract)
+	})
+	w.wantCalls(0)
+	if n := w.rows(`select count(*) from effect_log`); n != 0 {
+		t.Errorf("%d rows of effects", n)
+	}
+}
+
 func TestFindWaitsUntilTheEffectWouldBeVisible(t *testing.T) {
 	w := newWorld(t)
 	var looked atomic.Int64

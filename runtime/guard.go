@@ -33,12 +33,18 @@ type attempt[In, Out any] struct {
 	effect *Effect[In, Out]
 	guard  Guard
 	entry  *entry
+	// uncertain: an earlier call may have been applied, and nobody has looked.
+	// Whatever this call did, that stays so.
+	uncertain bool
 	ask[In]
 }
 
 // Do makes the effect, or answers from the ledger. Generated code calls it for
 // each method of an effects interface. It is safe for concurrent use.
 func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, err error) {
+	if err := g.usable(run); err != nil {
+		return out, run.fail(ErrContract, g.effect.Name, ClassNotApplied, err)
+	}
 	a, err := g.prepare(run, in)
 	if err != nil {
 		return out, err
@@ -69,6 +75,20 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 	default:
 		return out, run.stick(run.fail(ErrLedger, a.id.Name, ClassUnknown, fmt.Errorf("the row has the unknown state %q", row.State)))
 	}
+}
+
+// usable says what keeps an effect from being made at all: before anything is
+// written or called, since a row that says started would need a person.
+func (g *Guarded[In, Out]) usable(run *Run) error {
+	switch {
+	case g.broken != nil:
+		return g.broken
+	case g.guard == nil:
+		return errors.New("the zero Guarded has no guard")
+	case run.session != nil && g.guard.name() != GuardTransaction && g.guard.name() != GuardRead:
+		return fmt.Errorf("the guard %s needs a row that is durable before the call, and in one transaction it is not", g.guard.name())
+	}
+	return nil
 }
 
 // prepare derives the effect's key and its payload's hash.
@@ -160,6 +180,17 @@ func (a *attempt[In, Out]) begin(ctx context.Context, restart bool) error {
 	if cause == nil {
 		cause = context.Cause(a.run.ctx)
 	}
+	return a.notApplied(ctx, cause)
+}
+
+// notApplied records that this call has done nothing. An earlier call under the
+// same key that may have been applied is not undone by that: to take its row for
+// not applied would let another input go out under the key, complete the work
+// without it, and count the provider's memory from the wrong start.
+func (a *attempt[In, Out]) notApplied(ctx context.Context, cause error) error {
+	if a.uncertain {
+		return a.unsure(ctx, cause)
+	}
 	if err := a.write(ctx, EffectNotApplied, EffectWrite{Error: cause.Error()}); err != nil {
 		return err
 	}
@@ -185,10 +216,7 @@ func (a *attempt[In, Out]) invoke(ctx context.Context, unknown func(ctx context.
 	}
 	switch a.run.read.callClass(err) {
 	case ClassNotApplied:
-		if err := a.write(ctx, EffectNotApplied, EffectWrite{Error: err.Error()}); err != nil {
-			return out, err
-		}
-		return out, a.run.fail(ErrEffectFailed, a.id.Name, ClassNotApplied, err)
+		return out, a.notApplied(ctx, err)
 	case ClassPermanent:
 		return out, a.refuse(ctx, err)
 	default:
@@ -269,6 +297,7 @@ func (g keyGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out 
 		return out, a.askPerson(ctx, fmt.Errorf("it was started %s ago and the provider remembers keys for %s: %w",
 			age.Round(time.Second), g.remembersFor, a.earlier()))
 	}
+	a.uncertain = true
 	// Not restarted: the provider's memory counts from its first sight of the key.
 	if err := a.begin(ctx, false); err != nil {
 		return out, err
@@ -339,6 +368,7 @@ func (g onceGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out
 
 func (g onceGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
 	if g.ifUnknown == Repeat {
+		a.uncertain = true
 		return g.start(ctx, a)
 	}
 	return out, g.unknown(ctx, a, a.earlier())
