@@ -1,5 +1,8 @@
 package resolve
 
+//lint:file-ignore SA5008 odd tags are what is tested
+//lint:file-ignore U1000 the types are read by go/types and reflect only
+
 import (
 	"encoding/json"
 	"go/ast"
@@ -26,7 +29,7 @@ type (
 		F int `json:"bad\\name"`
 		G int `json:"ünïcode"`
 		H int `json:"with space"`
-		i int //nolint:unused // read by go/types
+		i int
 		_ int
 	}
 	innermost struct {

@@ -70,7 +70,6 @@ type formError struct {
 type builder struct {
 	own    *types.Package
 	use    usage
-	pick   bool // only picked fields count
 	shared map[string]*model.Form
 	depth  int // of types inside each other
 	errs   []formError

@@ -144,7 +144,6 @@ type contract struct {
 	recv    types.Type // nil for a function
 	in, out types.Type
 	iface   *types.Named // effects; nil without
-	choices *choice      // normalisers
 }
 
 func (c *contract) resolve() *model.Contract {
