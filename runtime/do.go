@@ -233,50 +233,33 @@ func (c *contract[Tx, In, Out]) finish(ctx context.Context, d *delivery[In], run
 // What fails is rolled back whole and then recorded in a transaction of its own.
 func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], settled bool, err error) {
 	one := &oneTransaction[Out]{renewed: func() {}}
-	txCtx, cancel := context.WithTimeoutCause(ctx, min(c.spec.Lease/3, c.spec.Timeout), errTxTime)
-	defer cancel()
-	rolledBack := false
 	defer func() {
 		// Also while a panic of the handler is on its way, which goes on after this.
-		if !rolledBack {
-			return
+		if one.failed {
+			result, err = c.failedInOne(ctx, d, one)
 		}
-		if one.work, err = c.recordFailure(ctx, d, one.end); err != nil {
-			err = c.fail(d, ErrLedger, Work{}, errors.Join(one.cause, err))
-			return
-		}
-		result, err = c.ended(d, one.out, one.work, one.cause)
 	}()
-	err = c.ledger.store.InTx(txCtx, func(ctx context.Context, s Session[Tx]) (err error) {
-		fence := Fence{ID: d.id, Token: newToken()}
-		one.claimed, err = c.claimOnce(ctx, s, c.claimOf(d, fence))
-		fl.decide(err == nil && one.claimed.Won)
-		if err != nil || !one.claimed.Won {
-			return err
+	// Once it has begun, the transaction does not end with its caller, only the
+	// handler's context does: what the handler completes all the same is not lost.
+	txCtx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), min(c.spec.Lease/3, c.spec.Timeout), errTxTime)
+	defer cancel()
+	waiting := context.AfterFunc(ctx, cancel)
+	err = c.ledger.store.InTx(txCtx, func(txCtx context.Context, s Session[Tx]) error {
+		if !waiting() && ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, one.claimed)
-		run.writer, run.session = s, s
-		run.ctx, run.cancel = context.WithCancelCause(ctx)
-		defer run.cancel(nil)
-		c.handle(run, d.in, func(out Out, failure error) {
-			one.out = out
-			one.end, one.cause = c.settle(run, one.claimed.Work, out, failure)
-			rolledBack = one.end.State != StateDone
-		})
-		if rolledBack {
-			return errRollBack
-		}
-		if one.work, err = s.End(ctx, one.end); err != nil {
-			return err
-		}
-		if c.ledger.core.store.ExclusiveTx() {
-			one.renewed, err = c.ledger.leases.renewAll(ctx, s)
-		}
-		return err
+		return c.attemptInOne(ctx, txCtx, s, fl, d, one)
 	})
 	switch {
-	case rolledBack:
+	case one.failed:
 		return result, true, nil // by the deferred function
+	case err != nil && one.run != nil:
+		// The handler ran to its end, and its transaction did not, for one that
+		// took too long. Were it not counted, it would run for ever.
+		one.failed, one.cause = true, err
+		one.end = End{Window: c.spec.Window, Error: err.Error()}
+		c.retryOrBury(one.run, one.claimed.Work, &one.end, ClassTransient)
+		return result, true, nil
 	case err != nil:
 		return result, true, c.fail(d, ErrLedger, Work{}, err)
 	case !one.claimed.Won:
@@ -288,10 +271,57 @@ func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *del
 	return result, true, err
 }
 
+// attemptInOne is what happens inside the transaction: the work is claimed, run
+// and completed. ctx is the caller's, txCtx the transaction's.
+func (c *contract[Tx, In, Out]) attemptInOne(ctx, txCtx context.Context, s Session[Tx], fl *flight, d *delivery[In], one *oneTransaction[Out]) (err error) {
+	fence := Fence{ID: d.id, Token: newToken()}
+	one.claimed, err = c.claimOnce(txCtx, s, c.claimOf(d, fence))
+	fl.decide(err == nil && one.claimed.Won)
+	if err != nil || !one.claimed.Won {
+		return err
+	}
+	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, one.claimed)
+	run.writer, run.session = s, s
+	run.ctx, run.cancel = context.WithCancelCause(txCtx)
+	defer run.cancel(nil)
+	defer context.AfterFunc(ctx, func() { run.cancel(context.Cause(ctx)) })()
+	one.run = run
+	c.handle(run, d.in, func(out Out, failure error) {
+		one.out = out
+		one.end, one.cause = c.settle(run, one.claimed.Work, out, failure)
+		one.failed = one.end.State != StateDone
+	})
+	if one.failed {
+		return errRollBack
+	}
+	if one.work, err = s.End(txCtx, one.end); err != nil {
+		return err
+	}
+	if c.ledger.core.store.ExclusiveTx() {
+		one.renewed, err = c.ledger.leases.renewAll(txCtx, s)
+	}
+	return err
+}
+
+// failedInOne records a failure once its transaction is rolled back, and answers.
+func (c *contract[Tx, In, Out]) failedInOne(ctx context.Context, d *delivery[In], one *oneTransaction[Out]) (Result[Out], error) {
+	work, err := c.recordFailure(ctx, d, one.end)
+	switch {
+	case err != nil:
+		return Result[Out]{}, c.fail(d, ErrLedger, Work{}, errors.Join(one.cause, err))
+	case work.State == StateDone:
+		// Another delivery was faster, or the commit's acknowledgement was lost.
+		return c.settled(d, work)
+	}
+	return c.ended(d, one.out, work, one.cause)
+}
+
 // oneTransaction is what becomes of an attempt in one transaction.
 type oneTransaction[Out any] struct {
 	claimed Claimed
+	run     *Run // nil until the handler is called
 	out     Out
+	failed  bool // rolled back, and to be recorded as end says
 	end     End
 	cause   error
 	work    Work

@@ -379,6 +379,83 @@ func TestCancelledCallerLosesNoCompletion(t *testing.T) {
 	}
 }
 
+func TestCancelledCallerLosesNoCompletionInOneTransaction(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	g := idem.Transaction(w.ledger, w.effect("draft"), func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
+		_, err := call.Tx().ExecContext(ctx, `create table drafts (id text)`)
+		return receipt{Ref: "draft"}, err
+	})
+	s := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		out, err := g.Do(ctx, run, in)
+		cancel()
+		<-ctx.Done() // the handler hears of it
+		return out, err
+	})
+	s.OneTransaction = true
+	c := idem.Define(w.ledger, s)
+	if _, err := c.Do(ctx, order{ID: "1"}); err != nil {
+		t.Errorf("completion: %v", err)
+	}
+	if res, err := c.Do(t.Context(), order{ID: "1"}); err != nil || !res.Replayed {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	if n := w.rows(`select count(*) from sqlite_master where name = 'drafts'`); n != 1 {
+		t.Error("the effect is lost")
+	}
+}
+
+// A handler that does not look at its context completes when its transaction is
+// over already. That is a failed attempt as any other, or it would go on for ever.
+func TestHandlerTooSlowForItsOneTransactionUsesUpItsBudget(t *testing.T) {
+	w := newWorld(t)
+	ran := 0
+	s := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		ran++
+		<-ctx.Done()
+		return receipt{Ref: "late"}, nil
+	})
+	s.OneTransaction, s.Lease, s.Retry.MaxAttempts = true, 150*time.Millisecond, 2
+	c := idem.Define(w.ledger, s)
+	_, err := c.Do(t.Context(), order{ID: "1"})
+	if !strings.Contains(err.Error(), "deadline") {
+		t.Errorf("the reason is not told: %v", err)
+	}
+	w.due(err)
+	_, err = c.Do(t.Context(), order{ID: "1"})
+	wantIs(t, err, idem.ErrDead)
+	_, err = c.Do(t.Context(), order{ID: "1"})
+	wantIs(t, err, idem.ErrDead)
+	if ran != 2 {
+		t.Errorf("the handler ran %d times", ran)
+	}
+}
+
+// unheard loses the acknowledgement of the first commit of a transaction.
+type unheard struct {
+	idem.Store[*sql.Tx]
+	lost bool
+}
+
+func (u *unheard) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Session[*sql.Tx]) error) error {
+	err := u.Store.InTx(ctx, fn)
+	if err == nil && !u.lost {
+		u.lost = true
+		return errBoom
+	}
+	return err
+}
+
+func TestLostAcknowledgementOfTheOneTransactionIsAnsweredFromTheLedger(t *testing.T) {
+	w := newWorld(t)
+	s := spec(func(context.Context, *idem.Run, order) (receipt, error) { return receipt{Ref: "r"}, nil })
+	s.OneTransaction = true
+	c := idem.Define(idem.NewLedger[*sql.Tx](&unheard{Store: w.store}), s)
+	if res, err := c.Do(t.Context(), order{ID: "1"}); err != nil || res.Value.Ref != "r" || res.Attempt != 1 {
+		t.Errorf("got %+v, %v", res, err)
+	}
+}
+
 func TestCallerThatLeftRunsNothing(t *testing.T) {
 	w := newWorld(t)
 	c := idem.Define(w.ledger, spec(one(idem.IdempotencyKey(w.effect("charge"), time.Hour))))

@@ -568,6 +568,26 @@ func TestSwallowedFailureInOneTransactionLeavesNothingOfTheEffect(t *testing.T) 
 	}
 }
 
+// With a context of its own an effect inside an effect cannot be told from one
+// beside it: it waits for itself, but not for ever.
+func TestEffectInsideAnEffectOfOneTransactionDoesNotHang(t *testing.T) {
+	w := newWorld(t)
+	var current *idem.Run
+	inner := idem.Transaction(w.ledger, w.effect("inner"), func(context.Context, idem.TxCall[*sql.Tx], order) (receipt, error) {
+		return receipt{}, nil
+	})
+	outer := idem.Transaction(w.ledger, w.effect("outer"), func(_ context.Context, _ idem.TxCall[*sql.Tx], in order) (receipt, error) {
+		return inner.Do(context.Background(), current, in)
+	})
+	s := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		current = run
+		return outer.Do(ctx, run, in)
+	})
+	s.OneTransaction, s.Lease = true, 600*time.Millisecond
+	_, err := idem.Define(w.ledger, s).Do(t.Context(), order{ID: "1"})
+	wantIs(t, err, idem.ErrRetryLater)
+}
+
 func TestEffectsInsideATransactionEffectAreRefused(t *testing.T) {
 	w := newWorld(t)
 	inner := idem.IdempotencyKey(w.effect("charge"), time.Hour)

@@ -54,10 +54,11 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 		return out, err
 	}
 	defer run.end(a.entry)
-	if run.session != nil {
-		run.oneAtATime.Lock()
-		defer run.oneAtATime.Unlock()
+	leave, err := run.alone(ctx, a.id)
+	if err != nil {
+		return out, err
 	}
+	defer leave()
 	if err := a.diverged(); err != nil {
 		return out, err
 	}

@@ -28,7 +28,7 @@ type Run struct {
 	ctx    context.Context // the handler's
 	cancel context.CancelCauseFunc
 
-	oneAtATime sync.Mutex // effects inside one transaction
+	oneAtATime chan struct{} // holds the token of effects inside one transaction
 
 	mu        sync.Mutex
 	entries   map[EffectID]*entry
@@ -56,6 +56,7 @@ func newRun(c *core, fence Fence, kind string, lease time.Duration, read reading
 		claimedAt:    claimed.Work.Now,
 		claimedLocal: time.Now(),
 		entries:      make(map[EffectID]*entry, len(claimed.Effects)),
+		oneAtATime:   make(chan struct{}, 1),
 	}
 	for _, row := range claimed.Effects {
 		e := &entry{id: row.EffectID, row: row}
@@ -115,6 +116,23 @@ func (r *Run) begin(ctx context.Context, id EffectID) (e *entry, err error) {
 		case <-r.ctx.Done():
 			return nil, r.fail(ErrEffectFailed, id.Name, ClassNotApplied, context.Cause(r.ctx))
 		}
+	}
+}
+
+// alone waits until no other effect of the one transaction is under way. The wait
+// ends with the handler's context: an effect that asks for another one, with a
+// context that does not say so, waits for itself.
+func (r *Run) alone(ctx context.Context, id EffectID) (leave func(), err error) {
+	if r.session == nil {
+		return func() {}, nil
+	}
+	select {
+	case r.oneAtATime <- struct{}{}:
+		return func() { <-r.oneAtATime }, nil
+	case <-ctx.Done():
+		return nil, r.fail(ErrEffectFailed, id.Name, ClassNotApplied, context.Cause(ctx))
+	case <-r.ctx.Done():
+		return nil, r.fail(ErrEffectFailed, id.Name, ClassNotApplied, context.Cause(r.ctx))
 	}
 }
 
