@@ -153,6 +153,11 @@ func parse(dir string, dirs []*resolve.Dir) ([]*resolve.Input, contracts.Diagnos
 			file, more := contracts.Parse(resolve.Show(dir, path), src)
 			if !more.HasErrors() {
 				more = append(more, checkName(file, name)...)
+				taken, err := checkOutput(file, d, name)
+				if err != nil {
+					return nil, nil, err
+				}
+				more = append(more, taken...)
 			}
 			diags = append(diags, more...)
 			if !more.HasErrors() {
@@ -178,6 +183,22 @@ func checkName(file *contracts.File, name string) contracts.Diagnostics {
 		return contracts.Diagnostics{file.Errorf(contracts.Pos{}, "", "the file's name holds what cannot be printed, and generated code names it")}
 	}
 	return nil
+}
+
+// checkOutput refuses to replace a file that idemgen did not write.
+func checkOutput(file *contracts.File, d *resolve.Dir, name string) (contracts.Diagnostics, error) {
+	output := resolve.OutputName(name)
+	if !slices.Contains(d.Outputs, output) {
+		return nil, nil
+	}
+	src, err := os.ReadFile(filepath.Join(d.Path, output))
+	if err != nil {
+		return nil, fmt.Errorf("read generated file: %w", err)
+	}
+	if directive.IsGenerated(src) || len(src) == 0 {
+		return nil, nil
+	}
+	return contracts.Diagnostics{file.Errorf(contracts.Pos{}, "", "%s stands where the generated file goes, and idemgen did not write it: rename one of the two", output)}, nil
 }
 
 // plan is what the files of a run should be.

@@ -182,7 +182,7 @@ func writeVector(t *testing.T, dir, pkg string, c vectorCase, kind string, versi
 }
 
 // newModule makes a module outside this one that uses it, as a user's does.
-func newModule(t *testing.T) string {
+func newModule(t testing.TB) string {
 	t.Helper()
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -201,7 +201,7 @@ func newModule(t *testing.T) string {
 	return dir
 }
 
-func writeFile(t *testing.T, path, content string) {
+func writeFile(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)

@@ -54,7 +54,9 @@ func (f *file) elemFunc(form *model.Form) jen.Code {
 	case model.OpNumber:
 		return f.canon("AppendNumber")
 	case model.OpAny:
-		return f.canon(exactly("AppendAny", form))
+		if isPredeclared(form.Type, "any") {
+			return f.canon(exactly("AppendAny", form))
+		}
 	case model.OpText:
 		if !form.Addr {
 			return f.canon(exactly("AppendTextMarshaler", form)).Types(f.typ(form.Type))

@@ -12,7 +12,7 @@ const prefix = "//idem:"
 const (
 	Source     = "source"     // file, sha256, body
 	Contract   = "contract"   // kind, version, handler, effects (the interface; absent without effects)
-	EffectFunc = "effectfunc" // kind, effect, guard, func
+	EffectFunc = "effectfunc" // kind, effect, guard, and func or find
 )
 
 // Directive is one //idem: comment.
