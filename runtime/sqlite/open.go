@@ -70,7 +70,7 @@ func open(ctx context.Context, path string, o *options) (_ *Store, err error) {
 	if err := mustExist(path); err != nil {
 		return nil, err
 	}
-	s := &Store{}
+	s := &Store{turns: newTurns()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closeHandles())

@@ -22,6 +22,7 @@ const markEvery = int64(time.Second / time.Microsecond)
 type Store struct {
 	writer   *sql.DB
 	readers  *sql.DB
+	turns    turns // on the writer
 	gate     commitGate
 	stmts    statements
 	lookup   *sql.Stmt
@@ -74,7 +75,7 @@ func (s *Store) Renew(ctx context.Context, leases []idem.Lease) (renewals []idem
 	if len(leases) == 0 {
 		return nil, nil
 	}
-	err = s.write(ctx, "renew", func(ctx context.Context, w *writer) error {
+	err = s.write(ctx, renewing, func(ctx context.Context, w *writer) error {
 		renewals, err = w.renew(ctx, leases)
 		return err
 	})
@@ -163,6 +164,9 @@ func (s *Store) write(ctx context.Context, what string, op func(ctx context.Cont
 	})
 }
 
+// renewing is what goes before other writes: see turns.
+const renewing = "renew"
+
 // transact runs op in a transaction and commits it if op returns nil.
 func (s *Store) transact(ctx context.Context, what string, op func(w *writer) error) error {
 	if s.closed.Load() {
@@ -172,6 +176,11 @@ func (s *Store) transact(ctx context.Context, what string, op func(w *writer) er
 		// It would wait for the connection that its own transaction holds.
 		return fmt.Errorf("sqlite: %s: called on the store inside its own transaction, where the Session is to be used: %w", what, idem.ErrInTransaction)
 	}
+	done, err := s.turns.take(ctx, what == renewing)
+	if err != nil {
+		return s.wrap(ctx, what, err)
+	}
+	defer done()
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return s.wrap(ctx, what, err)
@@ -227,6 +236,11 @@ func (s *Store) moveMark(ctx context.Context, w *writer) (int64, error) {
 }
 
 func (s *Store) markNow(ctx context.Context) error {
+	done, err := s.turns.take(ctx, true)
+	if err != nil {
+		return fmt.Errorf("sqlite: close: clock: %w", err)
+	}
+	defer done()
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("sqlite: close: clock: %w", err)
