@@ -42,13 +42,28 @@ func checkPath(path string) (string, error) {
 var errInMemory = errors.New("sqlite: the database is in memory or temporary: a ledger must outlive its process and be seen by all connections, so it needs a file")
 
 // mustExist keeps Open from creating an empty database where a path is misspelt.
-func mustExist(path string) error {
-	_, err := os.Stat(path)
+func mustExist(path string) (os.FileInfo, error) {
+	file, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("sqlite: %s does not exist, sqlite.Migrate creates it: %w", path, idem.ErrSchema)
+		return nil, fmt.Errorf("sqlite: %s does not exist, sqlite.Migrate creates it: %w", path, idem.ErrSchema)
 	}
 	if err != nil {
-		return fmt.Errorf("sqlite: %w: %w", idem.ErrLedger, err)
+		return nil, fmt.Errorf("sqlite: %w: %w", idem.ErrLedger, err)
+	}
+	return file, nil
+}
+
+// stillThere refuses to write into a file that has been deleted or replaced, by a
+// restore say: SQLite goes on in a file that nobody will ever open again, so that
+// what it acknowledges is lost with the process, and other processes already keep
+// another ledger. Looking costs next to nothing beside a commit.
+func (s *Store) stillThere() error {
+	file, err := os.Stat(s.path)
+	if err != nil {
+		return fmt.Errorf("the file is gone: %w", err)
+	}
+	if !os.SameFile(s.file, file) {
+		return fmt.Errorf("%s was replaced while it was open: start the program again", s.path)
 	}
 	return nil
 }

@@ -31,7 +31,10 @@
 // writes: open it with _pragma=busy_timeout(5000) and _txlock=immediate.
 //
 // Several processes on one file work; a wait for another's lock ends after five
-// seconds with [idem.ErrLedger]. The file must be on a local disk.
+// seconds with [idem.ErrLedger]. The file must be on a local disk. Stop
+// the program before you restore or replace the file: the store notices that its
+// path leads to another file and refuses to write, but not what was written over
+// the file itself, nor that the -wal file beside it was deleted.
 //
 // # Time
 //

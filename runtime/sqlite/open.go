@@ -67,10 +67,11 @@ func pathOf(ctx context.Context, db *sql.DB) (string, error) {
 }
 
 func open(ctx context.Context, path string, o *options) (_ *Store, err error) {
-	if err := mustExist(path); err != nil {
+	file, err := mustExist(path)
+	if err != nil {
 		return nil, err
 	}
-	s := &Store{turns: newTurns()}
+	s := &Store{path: path, file: file, turns: newTurns()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closeHandles())

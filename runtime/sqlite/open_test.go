@@ -233,3 +233,26 @@ func TestFileReplacedUnderTheHandleIsNoticed(t *testing.T) {
 		t.Errorf("got %v, want that the file was replaced", err)
 	}
 }
+
+func TestNothingIsAcknowledgedInAFileThatIsGone(t *testing.T) {
+	for name, lose := range map[string]func(path string) error{
+		"deleted": os.Remove,
+		"replaced by a backup": func(path string) error {
+			backup := path + ".backup"
+			return errors.Join(sqlite.Migrate(t.Context(), backup), os.Rename(backup, path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newLedger(t)
+			s := openStore(t, path)
+			mustWin(t, s, claimOf("before", 1))
+			if err := lose(path); err != nil {
+				t.Skip("this system does not let go of an open file: ", err)
+			}
+			claimed, err := s.Claim(t.Context(), claimOf("after", 1))
+			if claimed.Won || !errors.Is(err, idem.ErrLedger) {
+				t.Errorf("won %t, %v", claimed.Won, err)
+			}
+		})
+	}
+}

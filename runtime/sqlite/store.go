@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,8 @@ const markEvery = int64(time.Second / time.Microsecond)
 // unless it is made through the Session that [Store.InTx] hands out. Lookup does
 // not wait for them.
 type Store struct {
+	path     string
+	file     os.FileInfo // what path led to when it was opened
 	writer   *sql.DB
 	readers  *sql.DB
 	turns    turns // on the writer
@@ -181,6 +184,9 @@ func (s *Store) transact(ctx context.Context, what string, op func(w *writer) er
 		return s.wrap(ctx, what, err)
 	}
 	defer done()
+	if err := s.stillThere(); err != nil {
+		return s.wrap(ctx, what, err)
+	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return s.wrap(ctx, what, err)
