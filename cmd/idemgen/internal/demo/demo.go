@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -129,24 +130,36 @@ var scenes = []scene{
 // the generated one did what it must not.
 func (s scene) play(ctx context.Context, p *printer, m *module, orders []order) error {
 	p.title("%s (charge: {guard: %s})", s.title, s.guard)
-	before, err := s.try(ctx, p, m, "naive", orders)
+	before, after, err := s.tryBoth(ctx, p, m, orders)
 	if err != nil {
-		return fmt.Errorf("the naive handler: %w", err)
+		return err
 	}
-	after, err := s.try(ctx, p, m, s.handler, orders)
-	if err != nil {
-		return fmt.Errorf("the generated handler: %w", err)
-	}
-	naive, generated := before.tally(), after.tally()
-	p.table(naive, generated, len(orders))
+	generated := after.tally()
+	p.table(before.tally(), generated, len(orders))
 	p.unknowns(generated.unknown)
 	return after.check(s.honoursKeys)
 }
 
-func (s scene) try(ctx context.Context, p *printer, m *module, handler string, orders []order) (*outcome, error) {
-	t := trial{module: m, handler: handler, name: handler, honoursKeys: s.honoursKeys, orders: orders, print: p}
-	if handler != "naive" {
-		t.name, t.hasLedger = "generated", true
+// tryBoth tries the handlers at the same time, each before a provider of its own.
+func (s scene) tryBoth(ctx context.Context, p *printer, m *module, orders []order) (before, after *outcome, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var both sync.WaitGroup
+	try := func(handler, name string, into **outcome) {
+		t := trial{module: m, handler: handler, name: name, honoursKeys: s.honoursKeys, orders: orders, print: p}
+		both.Go(func() {
+			out, err := t.run(ctx)
+			if err != nil {
+				cancel(fmt.Errorf("the %s handler: %w", name, err))
+			}
+			*into = out
+		})
 	}
-	return t.run(ctx)
+	try("naive", "naive", &before)
+	try(s.handler, "generated", &after)
+	both.Wait()
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	return before, after, nil
 }

@@ -4,17 +4,20 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
 
-// printer tells the story, in at most 80 columns. It is for one goroutine.
+// printer tells the story, in at most 80 columns. Only line is safe for
+// concurrent use.
 //
 // Errors of writing are ignored: a reader who has gone changes nothing about
 // what happened at the provider, and the exit code says how it ended.
 type printer struct {
 	out   io.Writer
 	color bool
+	mu    sync.Mutex
 	open  bool // a line waits for its end
 	used  int  // columns of that line
 }
@@ -46,6 +49,8 @@ func (p *printer) title(format string, args ...any) {
 
 // line is one event. An empty label continues the one above.
 func (p *printer) line(label, format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.breakLine()
 	fmt.Fprintf(p.out, "  %s%s\n", p.label(label), fmt.Sprintf(format, args...))
 }

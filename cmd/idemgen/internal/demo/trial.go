@@ -17,7 +17,6 @@ type trial struct {
 	module      *module
 	handler     string // as the program's flag takes it
 	name        string // as it is printed
-	hasLedger   bool
 	honoursKeys bool
 	orders      []order
 	print       *printer
@@ -81,7 +80,7 @@ func (t *trial) run(ctx context.Context) (_ *outcome, err error) {
 	if err := service.stop(); err != nil {
 		return nil, err
 	}
-	t.print.line("", "%d webhooks answered after %s, %s", copies*len(t.orders),
+	t.print.line(t.name, "%d webhooks answered after %s, %s", copies*len(t.orders),
 		count(int(source.redelivered.Load()), "redelivery"), seconds(time.Since(began)))
 	return &outcome{t.orders, provider.count(), source.answers}, nil
 }
@@ -115,15 +114,15 @@ func (t *trial) crash(ctx context.Context, provider *provider, service *service,
 			unmailed++
 		}
 	}
-	t.print.line("", "killed %d after %s; %s had no receipt yet", pid, count(total, "charge"), count(unmailed, "order"))
+	t.print.line(t.name, "killed %d after %s; %s had no receipt yet", pid, count(total, "charge"), count(unmailed, "order"))
 	again, err := service.start(ctx)
 	if err != nil {
 		return err
 	}
 	waits := ""
-	if t.hasLedger {
+	if t.handler != "naive" {
 		waits = fmt.Sprintf(", the dead one's leases last %s", leaseOfContract)
 	}
-	t.print.line("", "restarted as process %d%s", again, waits)
+	t.print.line(t.name, "restarted as process %d%s", again, waits)
 	return nil
 }
