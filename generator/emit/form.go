@@ -77,7 +77,7 @@ func (f *file) appendLit(form *model.Form, depth jen.Code) jen.Code {
 	w.fail = f.failAt(dst)
 	x := expr{text: item}
 	switch {
-	case form.Op == model.OpPointer || form.Op == model.OpStruct && !form.Func:
+	case !form.Func && (form.Op == model.OpPointer || form.Op == model.OpStruct):
 		w.value(form, x, "")
 	case !form.Fallible():
 		return f.literal(form.Type, dst, item, jen.Return(f.infallible(dst, form, x), jen.Nil()))

@@ -167,7 +167,7 @@ func (w *writer) reach(v *model.Value, in string) expr {
 // value writes a value in canonical form.
 func (w *writer) value(form *model.Form, x expr, path string) {
 	switch {
-	case form.Op == model.OpPointer:
+	case form.Op == model.OpPointer && !form.Func:
 		w.pointer(form, x, path)
 	case form.Op == model.OpStruct && !form.Func:
 		w.members(form, x, path)

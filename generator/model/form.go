@@ -105,7 +105,7 @@ func MarkRecursive(root *Form) {
 				break
 			}
 		}
-		if f.Recursive && f.Type != nil && f.Type.Kind == Named && f.Op != OpPointer {
+		if f.Recursive && f.Type != nil && f.Type.Kind == Named {
 			f.Func = true
 		}
 	}

@@ -29,13 +29,15 @@ type describer struct {
 }
 
 func (d *describer) describe(f *Form) {
-	if n, ok := d.seen[f]; ok && f.Func {
+	if f.Func {
 		// The number is the place of the first mention, so that equal circles
 		// have equal texts.
-		d.b.WriteString("#" + strconv.Itoa(n))
-		return
+		if n, ok := d.seen[f]; ok {
+			d.b.WriteString("#" + strconv.Itoa(n))
+			return
+		}
+		d.seen[f] = len(d.seen)
 	}
-	d.seen[f] = len(d.seen)
 	switch f.Op {
 	case OpPointer:
 		d.b.WriteString("?")
