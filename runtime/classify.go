@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -91,6 +92,9 @@ func (r reading) class(err error, combine func(a, b Class) Class) Class {
 	if class := r.listed(err); class != "" {
 		return class
 	}
+	if own, ok := errors.AsType[*Error](err); ok { // beside another error, in a fmt.Errorf
+		return own.class()
+	}
 	return commonClass(err)
 }
 
@@ -157,10 +161,18 @@ func first(a, b Class, order ...Class) Class {
 }
 
 // cutOff reports that a call ended without an answer, so that it may have been
-// applied.
+// applied. Of several errors in one, such as those of two tries, any counts.
 func cutOff(err error) bool {
+	if parts := wrapped(err); len(parts) > 0 {
+		return slices.ContainsFunc(parts, cutOff)
+	}
 	if notSent(err) {
 		return false
+	}
+	// What fails on a connection that was made may have failed after the request
+	// had gone out.
+	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "read" || op.Op == "write") {
+		return true
 	}
 	var timeout net.Error
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
@@ -169,7 +181,8 @@ func cutOff(err error) bool {
 		errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// notSent reports that a call ended before anything was sent.
+// notSent reports that a call ended before anything was sent. err wraps no more
+// than one error at a time.
 func notSent(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return true
@@ -178,10 +191,36 @@ func notSent(err error) bool {
 	return dns || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, driver.ErrBadConn)
 }
 
+// wrapped returns what the first error on the way down wraps that wraps several,
+// or nothing.
+func wrapped(err error) []error {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if multi, ok := err.(interface{ Unwrap() []error }); ok {
+			return multi.Unwrap()
+		}
+	}
+	return nil
+}
+
 // commonClass knows the errors of context, net, syscall and databases, and those
-// that carry an HTTP status or an SQLSTATE.
+// that carry an HTTP status or an SQLSTATE. Of several in one, the first try may
+// have been applied although the second could not be sent.
 func commonClass(err error) Class {
+	if parts := wrapped(err); len(parts) > 0 {
+		classes := make([]Class, len(parts))
+		for i, part := range parts {
+			classes[i] = commonClass(part)
+		}
+		for _, class := range []Class{ClassUnknown, ClassNotApplied, ClassPermanent} {
+			if slices.Contains(classes, class) {
+				return class
+			}
+		}
+		return ""
+	}
 	switch {
+	case err == nil:
+		return ""
 	case notSent(err):
 		return ClassNotApplied
 	case cutOff(err):
@@ -218,12 +257,13 @@ func httpStatus(err error) int {
 // statusClass reads an HTTP status, by number so that nobody pulls in net/http
 // who does not speak HTTP. A refusal for who asks (401, 403) or for how
 // often (425, 429) has applied nothing and may pass later; 409 is also what a
-// provider answers while the first call with the same key is still under way.
+// provider answers while the first call with the same key is still under way, and
+// 499 what a proxy answers for a call that it was told to give up.
 func statusClass(status int) Class {
 	switch status {
 	case 401, 403, 425, 429:
 		return ClassNotApplied
-	case 408, 409:
+	case 408, 409, 499:
 		return ClassUnknown
 	}
 	switch {
@@ -239,6 +279,8 @@ func statusClass(status int) Class {
 // PostgreSQL, appendix A).
 func sqlStateClass(state string) Class {
 	switch {
+	case state == "40003":
+		return ClassUnknown // statement completion unknown
 	case strings.HasPrefix(state, "40"), strings.HasPrefix(state, "53"), strings.HasPrefix(state, "55"):
 		return ClassNotApplied // rolled back, out of resources, object not ready
 	case strings.HasPrefix(state, "22"), strings.HasPrefix(state, "23"), strings.HasPrefix(state, "42"):
