@@ -71,7 +71,8 @@ func TestShapeIgnoresGoNames(t *testing.T) {
 	if model.Shape(a) != model.Shape(b) {
 		t.Errorf("%s and %s", model.Describe(a), model.Describe(b))
 	}
-	if model.Shape(tree(model.OpString)) != model.Shape(tree(model.OpString)) {
+	a, b = tree(model.OpString), tree(model.OpString)
+	if model.Shape(a) != model.Shape(b) {
 		t.Error("two readings of one recursive type have two shapes")
 	}
 }

@@ -110,7 +110,7 @@ func (b *builder) form(t types.Type, c *choice, all bool, path string, decl type
 	// without end.
 	if b.depth++; b.depth > maxNesting {
 		b.depth = 0
-		return b.fail(path, decl, "the type contains itself where the contract chooses")
+		return b.fail(strings.TrimRight(path, "[]"), decl, "the type contains itself where the contract chooses")
 	}
 	f := b.build(t, c, all, path, decl)
 	b.depth = max(b.depth-1, 0)
