@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator"
 )
 
@@ -154,11 +153,8 @@ func (p *program) printGitHub(r generator.Report) {
 		if d.Pos.IsValid() {
 			place += fmt.Sprintf(",line=%d,col=%d,endColumn=%d", d.Pos.Line, d.Pos.Column, d.Pos.Column+d.Pos.Width)
 		}
-		command := "error"
-		if d.Severity == contracts.Warning {
-			command = "warning"
-		}
-		fmt.Fprintf(p.stdout, "::%s %s,title=idemgen::%s\n", command, place, githubData(msg))
+		// "error" and "warning" are also how the commands are called.
+		fmt.Fprintf(p.stdout, "::%s %s,title=idemgen::%s\n", d.Severity, place, githubData(msg))
 	}
 	for _, f := range r.Files {
 		switch f.Change {
