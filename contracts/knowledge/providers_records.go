@@ -1,0 +1,152 @@
+package knowledge
+
+import "time"
+
+// records are the providers where a repeat makes a second record or resource.
+func records() []Provider {
+	return []Provider{{
+		Name: "airtable", Title: "Airtable", What: "records of a base", Moves: State,
+		Unique:  "fields named in performUpsert.fieldsToMergeOn; the base itself does not enforce them",
+		Search:  "filterByFormula over any field",
+		Guard:   Upsert,
+		Notes:   "Two upserts at the same time may both create; the ledger does not send two at a time.",
+		Sources: see("https://airtable.com/developers/web/api/update-multiple-records"),
+	}, {
+		Name: "cloudtasks", Title: "Google Cloud Tasks", What: "tasks of a queue", Moves: State,
+		Key: Key{Place: InField, Name: "task.name", Format: "hex", MaxLength: 500,
+			Charset: "letters, digits, - and _", Remembered: lasting(time.Hour), Errors: ErrorsNotStored},
+		Unique: "the name of a task",
+		Guard:  IdempotencyKey,
+		Notes:  "ALREADY_EXISTS means done. The name is kept while the task exists and for an hour after it ran or was deleted (9 days for queues made by queue.yaml). Our keys are hashes, as the makers want names to be.",
+		Sources: read("https://cloud.google.com/python/docs/reference/cloudtasks/latest/google.cloud.tasks_v2.types.CreateTaskRequest",
+			"https://cloud.google.com/php/docs/reference/cloud-tasks/latest/V2.Task"),
+	}, {
+		Name: "dynamodb", Title: "Amazon DynamoDB", What: "items, by TransactWriteItems", Moves: State,
+		Key:     Key{Place: InField, Name: "ClientRequestToken", Format: "uuid", Remembered: lasting(10 * time.Minute)},
+		Unique:  "the primary key, with a condition that it does not exist",
+		Search:  "the primary key, with a consistent read",
+		Guard:   Upsert,
+		Notes:   "The token's 10 minutes are shorter than most retry schedules; a conditional put has no end. Other writes take no token.",
+		Sources: read("https://docs.aws.amazon.com/sdk-for-kotlin/api/latest/dynamodb/aws.sdk.kotlin.services.dynamodb.model/-transact-write-items-request/client-request-token.html"),
+	}, {
+		Name: "ec2", Title: "Amazon EC2", What: "instances and other resources", Moves: State,
+		Key:    Key{Place: InField, Name: "ClientToken", Format: "hex", MaxLength: 64, Charset: "ASCII"},
+		Search: "tags",
+		Guard:  IdempotencyKey,
+		Notes:  "Another request under a used token is an error. Many AWS services have such a token, each with its own memory.",
+		Sources: read("https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-idempotency.html",
+			"https://docs.aws.amazon.com/sdk-for-kotlin/api/latest/ec2/aws.sdk.kotlin.services.ec2.model/-run-instances-request/client-token.html"),
+	}, {
+		Name: "github", Title: "GitHub", What: "issues, comments, releases, refs", Moves: State | Inbox,
+		Unique:  "names: a branch, a tag, a release's tag, a label, a file's path with its blob",
+		Search:  "issues by label or text; the search index lags, the lists do not",
+		Guard:   FindFirst,
+		Notes:   "What has a name is an upsert. Issues and comments notify people: write a hidden mark with the effect key and look for it in the list.",
+		Sources: see("https://docs.github.com/en/rest/issues/issues"),
+	}, {
+		Name: "google_calendar", Title: "Google Calendar", What: "events, with invitations", Moves: State | Inbox,
+		Unique:  "id, set by the caller: 5 to 1024 of the characters a–v and 0–9, unique in the calendar",
+		Search:  "id, by events.get",
+		Guard:   FindFirst,
+		Notes:   "The effect key in hex is a valid id. The makers do not promise to see a collision at once, so read it before you create it again.",
+		Sources: see("https://developers.google.com/workspace/calendar/api/v3/reference/events/insert"),
+	}, {
+		Name: "hubspot", Title: "HubSpot", What: "contacts, companies, deals and other objects", Moves: State,
+		Unique:  "any property that is set up as unique, named by idProperty in batch/upsert",
+		Search:  "any property, through the search endpoints; their index lags",
+		Guard:   Upsert,
+		Notes:   "Notes, tasks and mails have no unique property by themselves: create one, or use find_first.",
+		Sources: read("https://developers.hubspot.com/docs/api-reference/latest/crm/objects/custom-objects/batch/upsert-custom-objects"),
+	}, {
+		Name: "jira", Title: "Jira", What: "issues, comments", Moves: State | Inbox,
+		Search:  "JQL over a label, a field or an indexed entity property; its index lags",
+		Guard:   FindFirst,
+		Sources: see("https://developer.atlassian.com/cloud/jira/platform/rest/v3/api-group-issues/"),
+	}, {
+		Name: "kafka", Title: "Apache Kafka", What: "records of a topic", Moves: State,
+		Guard:   Repeatable,
+		Notes:   "The idempotent producer recognises its own retries within a session, not those of another process. Send the effect key as a header and let the consumer decide.",
+		Sources: see("https://kafka.apache.org/documentation/#semantics"),
+	}, {
+		Name: "lambda", Title: "AWS Lambda", What: "invocations of a function", Moves: State,
+		Guard: Repeatable,
+		Notes: "Asynchronous invocations may run twice by themselves: send the effect key in the payload and let the function decide. Durable functions recognise an execution name.",
+		Sources: read("https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html",
+			"https://docs.amazonaws.cn/en_us/lambda/latest/dg/durable-execution-idempotency.html"),
+	}, {
+		Name: "linear", Title: "Linear", What: "issues, comments, projects", Moves: State | Inbox,
+		Unique:  "id, set by the caller, in the form of a UUID of version 4",
+		Search:  "id",
+		Guard:   FindFirst,
+		Notes:   "key_format uuid is of version 8, and the schema asks for version 4: look the id up before you rely on it.",
+		Sources: see("https://linear.app/developers/graphql"),
+	}, {
+		Name: "nats", Title: "NATS JetStream", What: "messages of a stream", Moves: State,
+		Key:     Key{Place: InHeader, Name: "Nats-Msg-Id", Format: "uuid"},
+		Guard:   IdempotencyKey,
+		Notes:   "The memory is the stream's duplicate window: say it in remembers_for. Without one that is long enough use repeatable, and let the consumer decide.",
+		Sources: see("https://docs.nats.io/using-nats/developer/develop_jetstream/model_deep_dive"),
+	}, {
+		Name: "notion", Title: "Notion", What: "pages, blocks, databases", Moves: State,
+		Search:  "a property, by querying the database",
+		Guard:   FindFirst,
+		Notes:   "Keep the effect key in a property of its own. Search over titles is not made for this.",
+		Sources: see("https://developers.notion.com/reference/post-page"),
+	}, {
+		Name: "openai", Title: "OpenAI", What: "answers of a model", Moves: State,
+		Guard:   Read,
+		Notes:   "A repeat costs tokens and answers something else. Declare model calls as decisions, which are recorded.",
+		Sources: see("https://platform.openai.com/docs/api-reference"),
+	}, {
+		Name: "pubsub", Title: "Google Cloud Pub/Sub", What: "messages of a topic", Moves: State,
+		Guard:   Repeatable,
+		Notes:   "Each publish gets an ID of its own, a repeated one as well: send the effect key as an attribute and let the subscriber decide.",
+		Sources: see("https://docs.cloud.google.com/pubsub/docs/exactly-once-delivery"),
+	}, {
+		Name: "salesforce", Title: "Salesforce", What: "records of any object", Moves: State,
+		Unique:  "an external ID field, best set up as unique, in the path of a PATCH",
+		Search:  "SOQL over the external ID",
+		Guard:   Upsert,
+		Notes:   "If several records have the external ID the call answers 300 and changes nothing: set the field up as unique.",
+		Sources: read("https://developer.salesforce.com/docs/atlas.en-us.238.0.api_rest.meta/api/resources_sobject_upsert_patch.htm"),
+	}, {
+		Name: "servicebus", Title: "Azure Service Bus", What: "messages of a queue or topic", Moves: State,
+		Key:   Key{Place: InField, Name: "MessageId", Format: "uuid", Errors: ErrorsNotStored},
+		Guard: IdempotencyKey,
+		Notes: "Only where the queue requires duplicate detection. The memory is its history window, from 20 seconds to 7 days, with defaults of 1 or 10 minutes: say it in remembers_for.",
+		Sources: read("https://learn.microsoft.com/en-us/dotnet/api/azure.messaging.servicebus.administration.queueproperties.duplicatedetectionhistorytimewindow",
+			"https://learn.microsoft.com/en-us/dotnet/api/azure.resourcemanager.servicebus.servicebustopicdata.duplicatedetectionhistorytimewindow"),
+	}, {
+		Name: "sns", Title: "Amazon SNS", What: "messages of a FIFO topic", Moves: State,
+		Key: Key{Place: InField, Name: "MessageDeduplicationId", Format: "hex", MaxLength: 128,
+			Charset: "letters, digits and punctuation", Remembered: lasting(5 * time.Minute), Errors: ErrorsNotStored},
+		Guard:   Repeatable,
+		Notes:   "Standard topics have no key. 5 minutes are shorter than most retry schedules: let the subscriber decide by the effect key. SMS and mail by SNS move an inbox: use once for them.",
+		Sources: read("https://docs.aws.amazon.com/sdk-for-kotlin/api/latest/sns/aws.sdk.kotlin.services.sns.model/-publish-request/message-deduplication-id.html"),
+	}, {
+		Name: "sqs", Title: "Amazon SQS", What: "messages of a FIFO queue", Moves: State,
+		Key: Key{Place: InField, Name: "MessageDeduplicationId", Format: "uuid",
+			Remembered: lasting(5 * time.Minute), Errors: ErrorsNotStored},
+		Guard: Repeatable,
+		Notes: "Standard queues have no key. 5 minutes are shorter than most retry schedules: let the consumer decide by the effect key.",
+		Sources: read("https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-key-terms.html",
+			"https://docs.aws.amazon.com/sdk-for-kotlin/api/latest/sqs/aws.sdk.kotlin.services.sqs.model/-send-message-request/message-deduplication-id.html"),
+	}, {
+		Name: "stepfunctions", Title: "AWS Step Functions", What: "executions of a standard state machine", Moves: State,
+		Key: Key{Place: InField, Name: "name", Format: "uuid",
+			Charset:    "no white space, brackets, wildcards or special characters",
+			Remembered: lasting(90 * day), Errors: ErrorsReplayed},
+		Unique:  "the name of an execution, in its state machine",
+		Search:  "the name, by DescribeExecution",
+		Guard:   IdempotencyKey,
+		Notes:   "ExecutionAlreadyExists means started, however it ended. With another input the name of a running execution is refused.",
+		Sources: read("https://www.rdocumentation.org/packages/paws.application.integration/versions/0.1.11/topics/sfn_start_execution"),
+	}, {
+		Name: "zendesk", Title: "Zendesk", What: "tickets", Moves: State | Inbox,
+		Key:     Key{Place: InHeader, Name: "Idempotency-Key", Format: "uuid"},
+		Search:  "external_id of tickets, which is not unique",
+		Guard:   IdempotencyKey,
+		Notes:   "Creating tickets only. The answer says in x-idempotency-lookup whether it is a repeat.",
+		Sources: read("https://developer.zendesk.com/api-reference/ticketing/introduction/"),
+	}}
+}
