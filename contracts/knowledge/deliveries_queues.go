@@ -109,7 +109,7 @@ func clocksAndPeople() []Delivery {
 		Schedule:          "a slot may start twice (two hosts, a repeated hour, a scheduler that says so itself) and late (after an outage)",
 		Acknowledged:      "the process ends without error",
 		AgainAfterSuccess: Yes,
-		Notes:             "Two days cover an outage over a weekend's night runs. Identity is the slot, never the time of the run.",
+		Notes:             "Two days cover a schedule that catches up after an outage over a weekend. Identity is the slot, never the time of the run.",
 		Sources: append(read("https://docs.redhat.com/en/documentation/openshift_container_platform/3.11/html/developer_guide/dev-guide-cron-jobs"),
 			see("https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/")...),
 	}, {

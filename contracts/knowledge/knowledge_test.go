@@ -86,8 +86,12 @@ func checkSpan(t *testing.T, name, what string, s Span, least, most time.Duratio
 }
 
 func TestEveryDeliverySystemIsCompleteAndSane(t *testing.T) {
-	checkNames(t, DeliveryNames())
-	for _, d := range Deliveries() {
+	names := DeliveryNames()
+	checkNames(t, names)
+	for i, d := range Deliveries() {
+		if d.Name != names[i] {
+			t.Errorf("row %d is %s, want %s", i, d.Name, names[i])
+		}
 		checkText(t, d.Name, "title", d.Title, true)
 		checkText(t, d.Name, "what", d.What, true)
 		checkText(t, d.Name, "schedule", d.Schedule, true)
@@ -108,9 +112,13 @@ func TestEveryDeliverySystemIsCompleteAndSane(t *testing.T) {
 }
 
 func TestEveryProviderIsCompleteAndSane(t *testing.T) {
-	checkNames(t, ProviderNames())
+	names := ProviderNames()
+	checkNames(t, names)
 	guards := []Guard{IdempotencyKey, Upsert, FindFirst, Once, Repeatable, Read}
-	for _, p := range Providers() {
+	for i, p := range Providers() {
+		if p.Name != names[i] {
+			t.Errorf("row %d is %s, want %s", i, p.Name, names[i])
+		}
 		checkText(t, p.Name, "title", p.Title, true)
 		checkText(t, p.Name, "what", p.What, true)
 		checkText(t, p.Name, "unique", p.Unique, false)
