@@ -144,8 +144,9 @@ func webhooks() []Delivery {
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: Yes,
 		Notes:             "No deadline for the answer is published; answer within seconds. Events of the last 30 days can be listed and sent again by hand: see the row manual.",
-		Sources: read("https://docs.stripe.com/webhooks/process-undelivered-events",
-			"https://docs.stripe.com/webhooks"),
+		Sources: append(read("https://docs.stripe.com/webhooks/process-undelivered-events",
+			"https://dev.to/shannonllc/stripe-webhooks-retries-ordering-duplicates-timeouts-and-ips-46f0"),
+			see("https://docs.stripe.com/webhooks")...),
 	}, {
 		Name: "svix", Title: "Svix", What: "webhooks sent through Svix",
 		Horizon: lasting(28 * time.Hour), AckWithin: lasting(15 * time.Second),
