@@ -3,6 +3,7 @@ package idem
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // defaultResultCap is the size of a stored result above which its body is
@@ -49,9 +50,21 @@ type refusal struct {
 	Is      []string `json:"is,omitempty"` // the contract's names of the errors that it matched
 }
 
+// longestRefusal is how many bytes of a refusal's message are kept: an error can
+// carry the whole page that a proxy answered with.
+const longestRefusal = 4 << 10
+
+// shorten cuts s to at most n bytes and the rune that is cut in two.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
 // refusalOf records err with those of the contract's named errors that it is.
 func (r reading) refusalOf(err error) (Body, error) {
-	kept := refusal{Message: err.Error()}
+	kept := refusal{Message: shorten(err.Error(), longestRefusal)}
 	for _, m := range r.permanent {
 		if m.is(err) {
 			kept.Is = append(kept.Is, m.Name)

@@ -78,7 +78,11 @@ type WhileRunning int
 const (
 	RunningWait  WhileRunning = iota + 1 // wait for it, then answer as it ended
 	RunningError                         // ErrRunning
-	RunningNoOp                          // neither result nor error
+	// RunningNoOp gives neither result nor error, so that a consumer acknowledges
+	// the message although the work may yet fail. It fits sources whose duplicate
+	// is a message of its own; where it may be the running message come again, the
+	// last copy would be gone.
+	RunningNoOp
 )
 
 // OtherPayload is the answer to the same work with another payload. The zero

@@ -46,6 +46,11 @@ type Effect[In, Out any] struct {
 	// does not say.
 	ExternalRef func(out Out) string
 	// Call is the user's function. Nil for the guard transaction alone.
+	//
+	// Its error decides about a repeat. A connection that was refused counts as
+	// proof that nothing was sent, so it must not hide an earlier request that
+	// was: let an HTTP client follow no redirects here (http.ErrUseLastResponse),
+	// and mark the error with [Unknown] if the function makes several requests.
 	Call func(ctx context.Context, call Call, in In) (Out, error)
 }
 

@@ -568,6 +568,45 @@ func TestSwallowedFailureInOneTransactionLeavesNothingOfTheEffect(t *testing.T) 
 	}
 }
 
+// The deploy came between the two attempts: the call of the first knew nothing of
+// what makes a repeat safe in the second.
+func TestRepeatUnderAnotherGuardIsForAPersonToDecide(t *testing.T) {
+	w := newWorld(t)
+	e := w.failing("charge", errReset)
+	before := idem.Define(w.ledger, spec(one(idem.FindFirst(e, notFound, 0))))
+	after := idem.Define(w.ledger, spec(one(idem.IdempotencyKey(e, time.Hour))))
+	_, err := before.Do(t.Context(), order{ID: "1"})
+	w.due(err)
+	_, err = after.Do(t.Context(), order{ID: "1"})
+	wantIs(t, err, idem.ErrOutcomeUnknown)
+	w.wantCalls(1)
+	if n := w.rows(`select count(*) from effect_log where guard = 'find_first' and state = 'unknown'`); n != 1 {
+		t.Error("the row does not say under which guard the call was made")
+	}
+	// What is done stays done, whatever the guard.
+	before = idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		_, err := idem.Once(w.effect("mail"), idem.Ask).Do(ctx, run, in)
+		return receipt{}, errors.Join(err, errBoom)
+	}))
+	_, err = before.Do(t.Context(), order{ID: "2"})
+	w.due(err)
+	if _, err := idem.Define(w.ledger, spec(one(idem.IdempotencyKey(w.effect("mail"), time.Hour)))).Do(t.Context(), order{ID: "2"}); err != nil {
+		t.Error(err)
+	}
+	w.wantCalls(2)
+}
+
+func TestRefusalKeepsNoMoreThanAPersonReads(t *testing.T) {
+	w := newWorld(t)
+	page := strings.Repeat("é\xff\x00", 1<<18)
+	g := idem.Once(w.failing("mail", idem.Permanent(errors.New(page))), idem.Ask)
+	_, err := idem.Define(w.ledger, spec(one(g))).Do(t.Context(), order{ID: "1"})
+	wantIs(t, err, idem.ErrDead)
+	if n := w.rows(`select length(result) + length(last_error) from effect_log`); n < 4<<10 || n > 64<<10 {
+		t.Errorf("%d bytes are kept", n)
+	}
+}
+
 // With a context of its own an effect inside an effect cannot be told from one
 // beside it: it waits for itself, but not for ever.
 func TestEffectInsideAnEffectOfOneTransactionDoesNotHang(t *testing.T) {

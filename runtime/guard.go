@@ -72,6 +72,10 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 	case EffectGivenUp:
 		return out, run.fail(ErrGivenUp, a.id.Name, ClassPermanent, &storedError{message: row.LastError})
 	case EffectStarted, EffectUnknown:
+		if row.Guard != a.guard {
+			a.guard = row.Guard // which stays on record
+			return out, a.askPerson(ctx, fmt.Errorf("it was started under the guard %s, and what makes a repeat safe under %s was not there then: %w", row.Guard, a.guard, a.earlier()))
+		}
 		return g.guard.again(ctx, a)
 	default:
 		return out, run.stick(run.fail(ErrLedger, a.id.Name, ClassUnknown, fmt.Errorf("the row has the unknown state %q", row.State)))
@@ -139,11 +143,7 @@ func (a *attempt[In, Out]) diverged() error {
 
 // brief shortens a stored value for a message.
 func brief(data []byte) string {
-	const most = 80
-	if len(data) > most {
-		return string([]rune(string(data[:most]))) + "…"
-	}
-	return string(data)
+	return shorten(string(data), 80)
 }
 
 func (a *attempt[In, Out]) recorded() (out Out, err error) {

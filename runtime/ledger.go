@@ -104,18 +104,23 @@ func (c *core) durably(ctx context.Context, write func(ctx context.Context) erro
 }
 
 // patiently tries a write again that failed: a busy database is no reason to
-// repeat an effect, or to turn a delivery away. A lost fence is final.
+// repeat an effect, or to turn a delivery away. A lost fence is final, and so is
+// what the next try could not change.
 func patiently(ctx context.Context, write func(ctx context.Context) error) error {
 	const tries = 3
 	pause := 10 * time.Millisecond
 	for try := 1; ; try++ {
 		err := write(ctx)
-		if err == nil || errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrClosed) || try == tries || ctx.Err() != nil {
+		if err == nil || final(err) || try == tries || ctx.Err() != nil {
 			return err
 		}
 		sleep(ctx, pause)
 		pause *= 5
 	}
+}
+
+func final(err error) bool {
+	return errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrClosed) || errors.Is(err, ErrInTransaction)
 }
 
 // sleep waits for d or for the end of ctx, whichever comes first.
