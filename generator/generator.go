@@ -27,6 +27,10 @@ type Options struct {
 	Patterns []string
 	// Tags are build tags, separated by commas.
 	Tags string
+	// Env holds variables, as NAME=VALUE, for the go command and for what decides
+	// which files take part, over those of the process: GOFLAGS, GOWORK, GOOS and
+	// so on.
+	Env []string
 	// Check compares instead of writing.
 	Check bool
 }
@@ -116,7 +120,7 @@ func run(ctx context.Context, options Options) (Report, error) {
 			report.Contracts += len(f.Contracts)
 		}
 	}
-	packages, more, stats, err := resolve.Packages(ctx, resolve.Options{Dir: dir, Tags: options.Tags}, inputs)
+	packages, more, stats, err := resolve.Packages(ctx, resolve.Options{Dir: dir, Tags: options.Tags, Env: options.Env}, inputs)
 	report.Stats.Stats = stats
 	if err != nil {
 		return report, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/build"
 	"go/importer"
 	"go/token"
 	"go/types"
@@ -141,25 +140,6 @@ func (u *universe) check(src *source) (*types.Package, []types.Error) {
 	// The error is the first of those that conf.Error was told.
 	p, _ := conf.Check(src.path, u.run.fset, src.files, nil)
 	return p, errs
-}
-
-// buildContext is what decides which files take part.
-func buildContext(tags string) *build.Context {
-	ctxt := build.Default
-	if tags == "" {
-		// The go command would take them from there too.
-		for flag := range strings.FieldsSeq(os.Getenv("GOFLAGS")) {
-			if value, ok := strings.CutPrefix(strings.TrimPrefix(flag, "-"), "-tags="); ok {
-				tags = value
-			} else if value, ok := strings.CutPrefix(flag, "-tags="); ok {
-				tags = value
-			}
-		}
-	}
-	if tags != "" {
-		ctxt.BuildTags = strings.FieldsFunc(tags, func(r rune) bool { return r == ',' || r == ' ' })
-	}
-	return &ctxt
 }
 
 // position is a place in a Go file, with the file as messages show it.

@@ -30,29 +30,39 @@ func (r *run) goList(ctx context.Context, root string, paths []string) ([]*liste
 		args = append(args, "-tags="+r.options.Tags)
 	}
 	args = append(append(args, "--"), paths...)
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = root
-	cmd.WaitDelay = time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	began := time.Now()
-	err := cmd.Run()
+	stdout, stderr, err := r.goCommand(ctx, root, args...)
 	r.stats.GoList += time.Since(began)
 	r.stats.GoListCalls++
 	r.stats.Imports += len(paths)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	packages, decodeErr := decodeListed(&stdout)
+	packages, decodeErr := decodeListed(stdout)
 	if decodeErr != nil {
 		return nil, fmt.Errorf("read the answer of go list: %w", decodeErr)
 	}
 	// With -e the go command also fails for packages that do not compile, after
 	// having answered for the others.
 	if err != nil && len(packages) == 0 {
-		return nil, goError(err, stderr.String())
+		return nil, goError("list", err, stderr.String())
 	}
 	return packages, nil
+}
+
+// goCommand runs the go command in the caller's environment.
+func (r *run) goCommand(ctx context.Context, dir string, args ...string) (stdout, stderr *bytes.Buffer, err error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), r.options.Env...)
+	cmd.WaitDelay = time.Second
+	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return stdout, stderr, err
 }
 
 func decodeListed(r io.Reader) ([]*listed, error) {
@@ -69,13 +79,13 @@ func decodeListed(r io.Reader) ([]*listed, error) {
 }
 
 // goError is the first line of what the go command complained about.
-func goError(err error, stderr string) error {
+func goError(verb string, err error, stderr string) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("run go list: %w: types are read with the go command", err)
+		return fmt.Errorf("run go %s: %w: types are read with the go command", verb, err)
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
 	if line == "" {
-		return fmt.Errorf("run go list: %w", err)
+		return fmt.Errorf("run go %s: %w", verb, err)
 	}
-	return fmt.Errorf("run go list: %s", line)
+	return fmt.Errorf("run go %s: %s", verb, line)
 }

@@ -17,6 +17,8 @@ type Options struct {
 	Dir string
 	// Tags are build tags, as the go command takes them.
 	Tags string
+	// Env is set for the go command over the environment of the process.
+	Env []string
 }
 
 // Input is the contracts of one directory. Only files without errors are in it.
@@ -48,7 +50,14 @@ type run struct {
 // diagnostics; the error is for what is no contract's fault, such as a go
 // command that does not run.
 func Packages(ctx context.Context, options Options, inputs []*Input) ([]*model.Package, contracts.Diagnostics, Stats, error) {
-	r := &run{options: options, fset: token.NewFileSet(), build: buildContext(options.Tags)}
+	r := &run{options: options, fset: token.NewFileSet()}
+	if len(inputs) == 0 {
+		return nil, nil, r.stats, nil
+	}
+	var err error
+	if r.build, err = r.buildContext(ctx); err != nil {
+		return nil, nil, r.stats, err
+	}
 	var sources []*source
 	for _, in := range inputs {
 		src, err := parseSource(r.fset, r.build, in.Dir.Path, false)
