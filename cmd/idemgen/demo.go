@@ -4,9 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/idemgen/idem/cmd/idemgen/internal/demo"
 )
@@ -44,9 +41,7 @@ unless it is to be kept.`,
 }
 
 func (p *program) demo(ctx context.Context, o *options, orders int, keep bool) int {
-	// The main program ends for an interrupt only; here a folder and a process
-	// would be left.
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := demo.Interruptible(ctx)
 	defer stop()
 	err := demo.Run(ctx, demo.Options{Orders: orders, Keep: keep, Dir: o.dir, Out: p.stdout, Color: p.colors(o)})
 	if err != nil {

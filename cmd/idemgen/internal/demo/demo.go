@@ -44,7 +44,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	if o.Orders < MinOrders || o.Orders > MaxOrders {
 		return fmt.Errorf("%d orders: want %d to %d", o.Orders, MinOrders, MaxOrders)
 	}
-	p := &printer{out: o.Out, color: o.Color}
+	ctx, gone := context.WithCancelCause(ctx)
+	defer gone(nil)
+	p := &printer{out: listener{o.Out, gone}, color: o.Color}
 	p.title("idemgen demo: %d orders, each webhook delivered twice, one SIGKILL half-way", o.Orders)
 	source, err := findIdem(ctx, o.Dir)
 	if err != nil {

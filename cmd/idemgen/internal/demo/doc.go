@@ -10,6 +10,7 @@
 //	trial.go      one handler before one provider, from the first order to the last
 //	verdict.go    what was counted, and what must not have happened
 //	print.go      the terminal
+//	signals.go    what ends the demo early
 //
 // The folder _billing holds the program. Its name keeps it out of this module's
 // packages: without the generated code, which is written at the time of the

@@ -8,9 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"regexp"
 	"strconv"
 	"strings"
@@ -27,28 +27,31 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runAlone) == "" {
 		os.Exit(m.Run())
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := Interruptible(context.Background())
 	defer stop()
 	if err := Run(ctx, Options{Orders: fewOrders, Dir: checkout, Out: os.Stdout}); err != nil {
-		fmt.Println("ended:", err)
+		fmt.Fprintln(os.Stderr, "ended:", err)
 		os.Exit(1)
 	}
 }
 
 func TestAnInterruptLeavesNeitherFolderNorProcess(t *testing.T) {
 	for _, test := range []struct {
+		moment string
 		after  string // the line that is waited for
 		signal os.Signal
 	}{
-		{"building", os.Interrupt},
-		{"naive        serving", syscall.SIGTERM},
-		{"killed", os.Interrupt},
-		{"leases last", os.Interrupt},
+		{"compiling", "building", os.Interrupt},
+		{"charging", "naive        serving", syscall.SIGTERM},
+		{"restarting", "killed", os.Interrupt},
+		{"waiting", "leases last", syscall.SIGHUP},
+		{"nobody reads", "naive        serving", nil},
 	} {
-		t.Run(test.after, func(t *testing.T) {
+		t.Run(test.moment, func(t *testing.T) {
 			temp := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), os.Args[0])
 			cmd.Env = append(os.Environ(), runAlone+"=1", "TMPDIR="+temp)
+			cmd.Stderr = testWriter{t}
 			stdout, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -56,7 +59,7 @@ func TestAnInterruptLeavesNeitherFolderNorProcess(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			story := interruptAfter(t, cmd, bufio.NewReader(stdout), test.after, test.signal)
+			story := interruptAfter(t, cmd, stdout, test.after, test.signal)
 			err = cmd.Wait()
 			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
 				t.Errorf("it ended with %v, want exit code 1\n%s", err, story)
@@ -70,9 +73,10 @@ func TestAnInterruptLeavesNeitherFolderNorProcess(t *testing.T) {
 }
 
 // interruptAfter reads the story, a character at a time since lines are ended
-// late, and sends the signal once. It gives the whole story.
-func interruptAfter(t *testing.T, cmd *exec.Cmd, in *bufio.Reader, after string, s os.Signal) string {
+// late, and sends the signal once; nil stops reading. It gives the story.
+func interruptAfter(t *testing.T, cmd *exec.Cmd, stdout io.ReadCloser, after string, s os.Signal) string {
 	t.Helper()
+	in := bufio.NewReader(stdout)
 	var story bytes.Buffer
 	sent := false
 	for {
@@ -83,6 +87,12 @@ func interruptAfter(t *testing.T, cmd *exec.Cmd, in *bufio.Reader, after string,
 		story.WriteByte(c)
 		if !sent && strings.HasSuffix(story.String(), after) {
 			sent = true
+			if s == nil {
+				if err := stdout.Close(); err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
 			if err := cmd.Process.Signal(s); err != nil {
 				t.Fatal(err)
 			}

@@ -26,6 +26,7 @@ var program embed.FS
 type module struct {
 	dir    string // of its go.mod
 	binary string
+	tmp    string   // of the go command
 	flags  []string // of go build, known once prebuild has returned
 }
 
@@ -54,7 +55,7 @@ func findIdem(ctx context.Context, dir string) (string, error) {
 // writeModule writes the program's files below dir, and a go.mod that uses the
 // idem module in the directory idem with the versions that idem itself uses.
 func writeModule(dir, idem string) (*module, int, error) {
-	m := &module{dir: filepath.Join(dir, "billing"), binary: filepath.Join(dir, "bin", "billing")}
+	m := &module{dir: filepath.Join(dir, "billing"), binary: filepath.Join(dir, "bin", "billing"), tmp: filepath.Join(dir, "tmp")}
 	if runtime.GOOS == "windows" {
 		m.binary += ".exe"
 	}
@@ -74,6 +75,7 @@ func writeModule(dir, idem string) (*module, int, error) {
 		return nil, 0, fmt.Errorf("read the checksums that idem uses: %w", err)
 	}
 	err = errors.Join(
+		os.Mkdir(m.tmp, 0o777),
 		os.WriteFile(filepath.Join(m.dir, "go.mod"), goMod(string(mod), idem), 0o644),
 		os.WriteFile(filepath.Join(m.dir, "go.sum"), sum, 0o644))
 	if err != nil {
@@ -112,7 +114,7 @@ func goMod(mod, idem string) []byte {
 
 // generate writes the code of the program's contracts.
 func (m *module) generate(ctx context.Context) (generator.Report, error) {
-	report, err := generator.Run(ctx, generator.Options{Dir: m.dir})
+	report, err := generator.Run(ctx, generator.Options{Dir: m.dir, Env: append(m.env(), "GOFLAGS=-mod=mod")})
 	if err != nil {
 		return report, fmt.Errorf("generate: %w", err)
 	}
@@ -130,7 +132,7 @@ func (m *module) generate(ctx context.Context) (generator.Report, error) {
 // first: that saves a third of the time, more than a fast SQLite would win back.
 // One in the build cache is used as it is.
 func (m *module) compilerFlags(ctx context.Context) ([]string, error) {
-	stale, err := goCommand(ctx, m.dir, modEnv(), "list", "-mod=mod", "-f", "{{.Stale}}", "modernc.org/sqlite/lib")
+	stale, err := goCommand(ctx, m.dir, m.env(), "list", "-mod=mod", "-f", "{{.Stale}}", "modernc.org/sqlite/lib")
 	if err != nil {
 		return nil, fmt.Errorf("look for SQLite in the build cache: %w", err)
 	}
@@ -162,11 +164,12 @@ func (m *module) build(ctx context.Context) error {
 }
 
 func (m *module) goBuild(ctx context.Context, args ...string) (string, error) {
-	return goCommand(ctx, m.dir, modEnv(), append(append([]string{"build", "-mod=mod"}, m.flags...), args...)...)
+	return goCommand(ctx, m.dir, m.env(), append(append([]string{"build", "-mod=mod"}, m.flags...), args...)...)
 }
 
-// modEnv keeps a workspace of the user's out of the demo's module.
-func modEnv() []string { return []string{"GOWORK=off"} }
+// env keeps a workspace of the user's out of the demo's module, and what the go
+// command leaves when it is cut short inside of the demo's folder.
+func (m *module) env() []string { return []string{"GOWORK=off", "GOTMPDIR=" + m.tmp} }
 
 // goCommand runs the go command and gives what it prints. Its complaint is in
 // the error.
@@ -174,7 +177,9 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) (s
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), env...)
-	// Compilers that outlive the go command would hold its output open.
+	// Interrupted rather than killed it stops its compilers and cleans up, if that
+	// does not take too long.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

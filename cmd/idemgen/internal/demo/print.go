@@ -12,8 +12,8 @@ import (
 // printer tells the story, in at most 80 columns. Only line is safe for
 // concurrent use.
 //
-// Errors of writing are ignored: a reader who has gone changes nothing about
-// what happened at the provider, and the exit code says how it ended.
+// Errors of writing are not its business: its out is a listener, and Run ends
+// when that goes.
 type printer struct {
 	out   io.Writer
 	color bool
