@@ -53,8 +53,8 @@ func newKeeper(store Writer, log *slog.Logger) *keeper {
 // writes, and for clocks that run at slightly different speeds.
 func usable(length time.Duration) time.Duration { return length - length/10 }
 
-// keep renews a lease at a third of its length until the returned function is
-// called or timeout has passed, and cancels the handler before the lease ends.
+// keep renews a lease at a third of its length until it is dropped or timeout has
+// passed, and cancels the handler before the lease ends.
 func (k *keeper) keep(fence Fence, length, timeout time.Duration, sent time.Time, cancel context.CancelCauseFunc) *lease {
 	l := &lease{fence: fence, length: length, cancel: cancel, sent: sent, due: sent.Add(length / 3)}
 	k.mu.Lock()
