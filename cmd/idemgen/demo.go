@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 
 	"github.com/idemgen/idem/cmd/idemgen/internal/demo"
 )
@@ -43,7 +44,11 @@ unless it is to be kept.`,
 func (p *program) demo(ctx context.Context, o *options, orders int, keep bool) int {
 	ctx, stop := demo.Interruptible(ctx)
 	defer stop()
-	err := demo.Run(ctx, demo.Options{Orders: orders, Keep: keep, Dir: o.dir, Out: p.stdout, Color: p.colors(o)})
+	// The story goes to standard output, so that decides about its colours.
+	told := *p
+	file, ok := p.stdout.(*os.File)
+	told.tty = ok && isTerminal(file)
+	err := demo.Run(ctx, demo.Options{Orders: orders, Keep: keep, Dir: o.dir, Out: p.stdout, Color: told.colors(o)})
 	if err != nil {
 		fmt.Fprintf(p.stderr, "\nidemgen demo: %v\n", err)
 		return exitErrors
