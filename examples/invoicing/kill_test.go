@@ -49,13 +49,17 @@ func TestNothingIsLostOrDoubledHoweverOftenTheProgramIsKilled(t *testing.T) {
 		Payments: s.paymentsURL, CRM: s.crmURL, Chat: s.chatURL,
 	}}}
 	source := newSource(t, program)
-	// Most of them wait for a lease to end: so many, that there is work to be hit.
+	// Most of them wait to be delivered again: so many, that there is work to be hit.
 	source.start(64)
 	moments := rand.New(rand.NewPCG(uint64(seed), 0))
-	for range kills {
+	for n := range kills {
 		program.start()
-		time.Sleep(time.Duration(50+moments.IntN(250)) * time.Millisecond)
+		s.awaitCalls(1+moments.IntN(20), 2*time.Second)
+		time.Sleep(time.Duration(moments.IntN(30_000)) * time.Microsecond)
 		program.kill()
+		if (n+1)%100 == 0 {
+			t.Logf("%d kills, %d orders, %s", n+1, source.orders.Load(), time.Since(began).Round(time.Second))
+		}
 	}
 	program.start()
 	source.finish(2 * time.Minute)
@@ -118,6 +122,16 @@ func (p *program) stop() {
 	}
 }
 
+// awaitCalls waits until the services have applied so many calls more: a life is
+// measured in work and not in time, so that a busy machine is no different.
+func (s *services) awaitCalls(n int, most time.Duration) {
+	total := func() int { return s.payments.Total() + s.crm.Total() + s.chat.Total() }
+	until := total() + n
+	for end := time.Now().Add(most); total() < until && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // source delivers at least once: again and again, until it is told not to.
 type source struct {
 	t       *testing.T
@@ -148,6 +162,7 @@ func newSource(t *testing.T, p *program) *source {
 func (s *source) start(atOnce int) {
 	for range atOnce {
 		s.workers.Go(func() {
+			time.Sleep(rand.N(time.Second)) // not all at the same moment
 			for !s.ending.Load() && s.ctx.Err() == nil {
 				n := int(s.orders.Add(1))
 				var twice sync.WaitGroup
@@ -190,7 +205,7 @@ func (s *source) deliverOnce(n int) (pause time.Duration, settled bool) {
 	const shortly = 20 * time.Millisecond
 	address := s.program.address.Load()
 	if address == nil {
-		return shortly, false
+		return shortly, false // not started for the first time
 	}
 	body, err := json.Marshal(order(n))
 	if err != nil {
@@ -205,13 +220,12 @@ func (s *source) deliverOnce(n int) (pause time.Duration, settled bool) {
 	r.Header.Set(invoicing.SignatureHeader, invoicing.Sign(s.program.job.Config.Secret, body))
 	answer, err := s.client.Do(r)
 	if err != nil {
-		s.awaitRestart(address)
-		return shortly, false
+		return backoff(), false
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return shortly, false
+		return backoff(), false
 	}
 	switch answer.StatusCode {
 	case http.StatusOK, http.StatusInternalServerError:
@@ -224,15 +238,9 @@ func (s *source) deliverOnce(n int) (pause time.Duration, settled bool) {
 	return 0, true
 }
 
-// awaitRestart waits until the program is at another address than the one that
-// did not answer, but not for long: it may be that a connection alone broke.
-func (s *source) awaitRestart(old *string) {
-	for end := time.Now().Add(time.Second); time.Now().Before(end) && s.ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-		if s.program.address.Load() != old {
-			return
-		}
-	}
-}
+// backoff is how long the source waits if nobody answered. It is spread over a
+// lease and more, so that not all orders come back in one life.
+func backoff() time.Duration { return rand.N(6 * time.Second) }
 
 // audit holds what happened against what the guards promise, and logs the sums.
 func audit(t *testing.T, path string, s *services, source *source, kills int, took time.Duration) {

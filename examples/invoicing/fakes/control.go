@@ -32,6 +32,7 @@ type Control struct {
 	faults  []Fault
 	delay   time.Duration
 	applied map[string]int
+	total   int
 }
 
 // Next lets the next calls go wrong, one after the other. None is a call that
@@ -64,6 +65,13 @@ func (c *Control) Counts() map[string]int {
 	return maps.Clone(c.applied)
 }
 
+// Total is the sum of Applied over all objects.
+func (c *Control) Total() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.total
+}
+
 func (c *Control) count(object string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,6 +79,7 @@ func (c *Control) count(object string) {
 		c.applied = make(map[string]int)
 	}
 	c.applied[object]++
+	c.total++
 }
 
 // begin takes the fault of a call. It is false if the call ends here, without
