@@ -110,7 +110,6 @@ func TestALostNoteIsLookedForOnlyOnceItCanBeFound(t *testing.T) {
 	w.wantCounts(order(1), counts{1, 1, 1, 1})
 }
 
-// TestASearchThatFailsDoesNotMeanThatTheNoteIsMissing.
 func TestASearchThatFailsDoesNotMeanThatTheNoteIsMissing(t *testing.T) {
 	w := newWorld(t)
 	w.crm.Next(fakes.AppliedReset)
