@@ -47,12 +47,24 @@ type reading struct {
 // callClass says what the error of an effect's call means for a repeat of the
 // call. What nobody has classified may have been applied.
 func (r reading) callClass(err error) Class {
-	switch class := r.class(err, mostUncertain); class {
+	switch class := (reading{calls(r.permanent), r.transient}).class(err, mostUncertain); class {
 	case "", ClassTransient:
 		return ClassUnknown
 	default:
 		return class
 	}
+}
+
+// calls makes a list of permanent errors say nothing about a call that was cut
+// off: "never again" is no evidence that it did nothing, as an SDK shows that
+// wraps its timeouts in the error that it gives for everything.
+func calls(permanent []ErrorMatch) []ErrorMatch {
+	certain := make([]ErrorMatch, len(permanent))
+	for i, m := range permanent {
+		is := m.is
+		certain[i] = ErrorMatch{Name: m.Name, value: m.value, is: func(err error) bool { return is(err) && !cutOff(err) }}
+	}
+	return certain
 }
 
 // handlerClass says whether a handler that returned err is to be run again.

@@ -70,6 +70,8 @@ func TestClassesOfErrors(t *testing.T) {
 		{"marked inside", wrapped(idem.Permanent(errBoom)), perm, perm},
 		{"the outer mark counts", idem.Unknown(idem.Permanent(errBoom)), unknown, unknown},
 		{"listed as permanent", wrapped(errAddress), perm, perm},
+		{"listed as permanent and cut off: still no proof", fmt.Errorf("%w: %w", errAddress, errReset), unknown, perm},
+		{"listed as permanent and not sent", fmt.Errorf("%w: %w", errAddress, errRefused), perm, perm},
 		{"listed as permanent beside its cause", fmt.Errorf("%w: %w", errAddress, status(500)), perm, perm},
 		{"listed as transient", errLimited, notApplied, notApplied},
 		{"joined, one may be retried", errors.Join(errAddress, errBoom), unknown, trans},

@@ -14,8 +14,12 @@ import (
 // Define makes the contract that s describes, over l. Generated code calls it. A
 // Spec that lacks something gives a contract whose every call says so.
 func Define[Tx, In, Out any](l *Ledger[Tx], s Spec[In, Out]) Contract[In, Out] {
+	broken := s.validate()
+	if broken == nil {
+		l.knowLease(s.Lease)
+	}
 	return &contract[Tx, In, Out]{
-		ledger: l, spec: s, broken: s.validate(),
+		ledger: l, spec: s, broken: broken,
 		read: reading{permanent: s.Retry.Permanent, transient: s.Retry.Transient},
 	}
 }
@@ -212,6 +216,9 @@ func (c *contract[Tx, In, Out]) run(ctx context.Context, d *delivery[In], fence 
 // finish records how an attempt ended, whether or not its caller is still there.
 func (c *contract[Tx, In, Out]) finish(ctx context.Context, d *delivery[In], run *Run, claimed Work, out Out, failure error) (Result[Out], error) {
 	end, cause := c.settle(run, claimed, out, failure)
+	if c.drained(ctx, end) {
+		end.State, end.RetryIn, end.Refund = StateFailed, 0, true
+	}
 	if end.State == "" {
 		return Result[Out]{}, c.fail(d, ErrLeaseLost, claimed, cause)
 	}
@@ -229,6 +236,16 @@ func (c *contract[Tx, In, Out]) finish(ctx context.Context, d *delivery[In], run
 	return c.ended(d, out, work, cause)
 }
 
+// drained reports that an attempt failed because its program is shutting down: the
+// ledger is closing, and the caller took its context away. Were such attempts
+// counted, a few deploys during one long handler would bury its work.
+func (c *contract[Tx, In, Out]) drained(ctx context.Context, end End) bool {
+	if end.State != StateFailed && end.State != StateDead || end.Class == ClassPermanent {
+		return false
+	}
+	return errors.Is(ctx.Err(), context.Canceled) && c.ledger.closing()
+}
+
 // runInOne makes an attempt whose claim, effects and completion commit together.
 // What fails is rolled back whole and then recorded in a transaction of its own.
 func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], settled bool, err error) {
@@ -241,7 +258,7 @@ func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *del
 	}()
 	// Once it has begun, the transaction does not end with its caller, only the
 	// handler's context does: what the handler completes all the same is not lost.
-	txCtx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), min(c.spec.Lease/3, c.spec.Timeout), errTxTime)
+	txCtx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), min(c.ledger.txTime(c.spec.Lease), c.spec.Timeout), errTxTime)
 	defer cancel()
 	waiting := context.AfterFunc(ctx, cancel)
 	err = c.ledger.store.InTx(txCtx, func(txCtx context.Context, s Session[Tx]) error {
@@ -305,6 +322,9 @@ func (c *contract[Tx, In, Out]) attemptInOne(ctx, txCtx context.Context, s Sessi
 
 // failedInOne records a failure once its transaction is rolled back, and answers.
 func (c *contract[Tx, In, Out]) failedInOne(ctx context.Context, d *delivery[In], one *oneTransaction[Out]) (Result[Out], error) {
+	if c.drained(ctx, one.end) {
+		one.end.State, one.end.RetryIn, one.end.Refund = StateFailed, 0, true
+	}
 	work, err := c.recordFailure(ctx, d, one.end)
 	switch {
 	case err != nil:

@@ -607,6 +607,50 @@ func TestClosedLedgerRefusesAndDrains(t *testing.T) {
 	}
 }
 
+func TestDrainUsesNoBudget(t *testing.T) {
+	for name, oneTx := range map[string]bool{"claim first": false, "one transaction": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := spec(nil)
+			s.OneTransaction = oneTx
+			s.Retry.MaxAttempts = 1
+			for deploy := range 3 {
+				ledger := w.open()
+				ctx, cancel := context.WithCancel(t.Context())
+				s.Handle = func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+					closing, stop := context.WithCancel(t.Context())
+					stop()
+					_ = ledger.Close(closing) // as a program does that is told to end
+					cancel()
+					<-ctx.Done()
+					return receipt{}, ctx.Err()
+				}
+				_, err := idem.Define(ledger, s).Do(ctx, order{ID: "1"})
+				if e := wantIs(t, err, idem.ErrRetryLater); idem.ShouldAck(err) {
+					t.Errorf("deploy %d: %+v", deploy, e)
+				}
+			}
+			s.Handle = func(context.Context, *idem.Run, order) (receipt, error) { return receipt{Ref: "r"}, nil }
+			if res, err := idem.Define(w.open(), s).Do(t.Context(), order{ID: "1"}); err != nil || res.Value.Ref != "r" {
+				t.Errorf("after three deploys: %+v, %v", res, err)
+			}
+		})
+	}
+}
+
+func TestCallerThatHangsUpUsesBudget(t *testing.T) {
+	w := newWorld(t)
+	s := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		<-ctx.Done()
+		return receipt{}, ctx.Err()
+	})
+	s.Retry.MaxAttempts = 1
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	_, err := idem.Define(w.ledger, s).Do(ctx, order{ID: "1"})
+	wantIs(t, err, idem.ErrDead)
+}
+
 func TestIncompleteSpecSaysWhatIsMissing(t *testing.T) {
 	w := newWorld(t)
 	s := spec(one(idem.IdempotencyKey(w.effect("charge"), time.Hour)))

@@ -38,7 +38,7 @@ type Effect[In, Out any] struct {
 	// Name is the effect's name in the contract.
 	Name string
 	// Payload is the canonical form of the effect's input.
-	Payload func(dst []byte, in In) ([]byte, error)
+	Payload Payload[In]
 	// Per appends the canonical array of the values that once_per names. Nil
 	// without once_per.
 	Per func(dst []byte, in In) ([]byte, error)
@@ -77,7 +77,7 @@ type Guarded[In, Out any] struct {
 
 // guarded checks what every effect needs, and then what its guard does.
 func guarded[In, Out any](e Effect[In, Out], g guard[In, Out], needs ...need) *Guarded[In, Out] {
-	needs = append([]need{{"Name", e.Name != ""}, {"Payload", e.Payload != nil}}, needs...)
+	needs = append([]need{{"Name", e.Name != ""}, {"Payload", e.Payload.Append != nil && e.Payload.Shape != ""}}, needs...)
 	for _, n := range needs {
 		if !n.met {
 			return &Guarded[In, Out]{effect: e, guard: g, broken: fmt.Errorf("its %s is missing or out of range", n.what)}

@@ -260,7 +260,7 @@ func TestIncompleteEffectIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	w := newWorld(t)
 	whole := w.effect("charge")
 	noCall, noName, noPayload := whole, whole, whole
-	noCall.Call, noName.Name, noPayload.Payload = nil, "", nil
+	noCall.Call, noName.Name, noPayload.Payload = nil, "", idem.Payload[order]{}
 	tests := map[string]*idem.Guarded[order, receipt]{
 		"zero":             {},
 		"no call":          idem.IdempotencyKey(noCall, time.Hour),
@@ -408,6 +408,89 @@ func TestDivergence(t *testing.T) {
 			_, err = c.Do(t.Context(), order{ID: "1", Amount: 5})
 			wantIs(t, err, idem.ErrOutcomeUnknown)
 			w.wantCalls(test.calls)
+		})
+	}
+}
+
+func TestEffectWhoseInputGainedAFieldOnDeployDoesNotDiverge(t *testing.T) {
+	w := newWorld(t)
+	attempt := 0
+	before, after := w.effect("charge"), w.effect("charge")
+	after.Payload.Shape = "order/2"
+	after.Payload.Append = func(dst []byte, in order) ([]byte, error) { return append(dst, "2"...), nil }
+	old, grown := idem.IdempotencyKey(before, time.Hour), idem.IdempotencyKey(after, time.Hour)
+	c := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		if attempt++; attempt == 1 {
+			_, _ = old.Do(ctx, run, in)
+			return receipt{}, errBoom
+		}
+		return grown.Do(ctx, run, in)
+	}))
+	_, err := c.Do(t.Context(), order{ID: "1"})
+	w.due(err)
+	if res, err := c.Do(t.Context(), order{ID: "1"}); err != nil || res.Value.Ref != "ref-1" {
+		t.Errorf("after the deploy: %+v, %v", res, err)
+	}
+	w.wantCalls(1)
+}
+
+func TestReadThatWasTooLargeToRecordIsReadAgain(t *testing.T) {
+	w := newWorld(t, idem.WithResultCap(3))
+	g := idem.Read(w.effect("price"))
+	attempt := 0
+	c := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		out, err := g.Do(ctx, run, in)
+		if attempt++; err == nil && attempt == 1 {
+			err = errBoom
+		}
+		return out, err
+	}))
+	_, err := c.Do(t.Context(), order{ID: "1"})
+	w.due(err)
+	if res, err := c.Do(t.Context(), order{ID: "1"}); err != nil || res.Value.Ref != "ref-2" {
+		t.Errorf("got %+v, %v", res, err)
+	}
+}
+
+func TestEffectThatWasTooLargeToRecordIsNeverRepeated(t *testing.T) {
+	w := newWorld(t, idem.WithResultCap(3))
+	g := idem.IdempotencyKey(w.effect("charge"), time.Hour)
+	attempt := 0
+	c := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		out, err := g.Do(ctx, run, in)
+		if attempt++; err == nil && attempt == 1 {
+			err = errBoom
+		}
+		return out, err
+	}))
+	_, err := c.Do(t.Context(), order{ID: "1"})
+	w.due(err)
+	_, err = c.Do(t.Context(), order{ID: "1"})
+	wantIs(t, err, idem.ErrOutcomeUnknown)
+	w.wantCalls(1)
+}
+
+func TestTransactionIsBoundedByTheShortestLeaseOfTheLedger(t *testing.T) {
+	for name, oneTx := range map[string]bool{"own transaction": false, "one transaction": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			short := spec(func(context.Context, *idem.Run, order) (receipt, error) { return receipt{}, nil })
+			short.Lease = 300 * time.Millisecond
+			idem.Define(w.ledger, short)
+			var left time.Duration
+			g := idem.Transaction(w.ledger, w.effect("draft"), func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
+				deadline, _ := ctx.Deadline()
+				left = time.Until(deadline)
+				return receipt{}, nil
+			})
+			s := spec(one(g))
+			s.OneTransaction = oneTx
+			if _, err := idem.Define(w.ledger, s).Do(t.Context(), order{ID: "1"}); err != nil {
+				t.Fatal(err)
+			}
+			if left <= 0 || left > 100*time.Millisecond {
+				t.Errorf("the transaction had %s, a heartbeat is due every 100ms", left)
+			}
 		})
 	}
 }

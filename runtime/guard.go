@@ -66,6 +66,10 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 	case "", EffectNotApplied:
 		return g.guard.start(ctx, a)
 	case EffectDone:
+		if row.Guard == GuardRead && row.Result.Codec == CodecDropped {
+			// Too large to be recorded, and harmless to ask again.
+			return g.guard.again(ctx, a)
+		}
 		return a.recorded()
 	case EffectRefused:
 		return out, run.fail(ErrEffectRefused, a.id.Name, ClassPermanent, run.read.storedRefusal(*row))
@@ -73,8 +77,9 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 		return out, run.fail(ErrGivenUp, a.id.Name, ClassPermanent, &storedError{message: row.LastError})
 	case EffectStarted, EffectUnknown:
 		if row.Guard != a.guard {
+			cause := fmt.Errorf("it was started under the guard %s, and what makes a repeat safe under %s was not there then: %w", row.Guard, a.guard, a.earlier())
 			a.guard = row.Guard // which stays on record
-			return out, a.askPerson(ctx, fmt.Errorf("it was started under the guard %s, and what makes a repeat safe under %s was not there then: %w", row.Guard, a.guard, a.earlier()))
+			return out, a.askPerson(ctx, cause)
 		}
 		return g.guard.again(ctx, a)
 	default:
@@ -100,7 +105,7 @@ func (g *Guarded[In, Out]) usable(run *Run) error {
 func (g *Guarded[In, Out]) prepare(run *Run, in In) (*attempt[In, Out], error) {
 	name := g.effect.Name
 	unusable := func(cause error) error { return run.fail(ErrEffectFailed, name, ClassPermanent, cause) }
-	canonical, err := g.effect.Payload(nil, in)
+	canonical, err := g.effect.Payload.Append(nil, in)
 	if err != nil {
 		return nil, unusable(fmt.Errorf("its input has no canonical form: %w", err))
 	}
@@ -130,10 +135,13 @@ func (a *attempt[In, Out]) diverged() error {
 	case "", EffectNotApplied:
 		return nil
 	}
-	if row.PayloadHash == a.hash {
+	switch {
+	case row.PayloadHash == a.hash:
 		return nil
-	}
-	if row.Guard == GuardRead {
+	case row.PayloadShape != a.effect.Payload.Shape:
+		// The input has other fields since a deploy: the hashes say nothing.
+		return nil
+	case row.Guard == GuardRead:
 		// A read has no effect: its first answer stands.
 		return nil
 	}
@@ -163,7 +171,8 @@ func (a *attempt[In, Out]) call() Call {
 
 // write moves the effect to another state.
 func (a *attempt[In, Out]) write(ctx context.Context, state EffectState, more EffectWrite) error {
-	more.State, more.Guard, more.Key, more.PayloadHash = state, a.guard, a.key, a.hash
+	more.State, more.Guard, more.Key = state, a.guard, a.key
+	more.PayloadHash, more.PayloadShape = a.hash, a.effect.Payload.Shape
 	return a.run.write(ctx, a.entry, more)
 }
 
@@ -441,7 +450,7 @@ func (g txGuard[Tx, In, Out]) again(ctx context.Context, a *attempt[In, Out]) (o
 func (g txGuard[Tx, In, Out]) alone(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
 	callCtx, stop := a.run.callContext(ctx)
 	defer stop()
-	callCtx, cancel := context.WithTimeoutCause(callCtx, a.run.lease/3, errTxTime)
+	callCtx, cancel := context.WithTimeoutCause(callCtx, a.run.core.txTime(a.run.lease), errTxTime)
 	defer cancel()
 	var fromEffect error
 	renewed := func() {}
@@ -475,7 +484,7 @@ func (g txGuard[Tx, In, Out]) alone(ctx context.Context, a *attempt[In, Out]) (o
 	return out, nil
 }
 
-var errTxTime = errors.New("a transaction effect may take a third of the contract's lease")
+var errTxTime = errors.New("a transaction may take a third of the lease: of the contract's and, where it keeps all other writers out, of the shortest of the ledger's contracts")
 
 // inside makes the effect in the transaction that also holds the claim.
 func (g txGuard[Tx, In, Out]) inside(ctx context.Context, a *attempt[In, Out], s Session[Tx]) (out Out, err error) {
@@ -519,7 +528,7 @@ func (g txGuard[Tx, In, Out]) failed(ctx context.Context, a *attempt[In, Out], c
 // txWrite completes a write for a session, which is not given a fence by the run.
 func (a *attempt[In, Out]) txWrite(state EffectState, w EffectWrite) EffectWrite {
 	w.Fence, w.EffectID, w.State = a.run.fence, a.id, state
-	w.Guard, w.Key, w.PayloadHash = a.guard, a.key, a.hash
+	w.Guard, w.Key, w.PayloadHash, w.PayloadShape = a.guard, a.key, a.hash, a.effect.Payload.Shape
 	return w
 }
 

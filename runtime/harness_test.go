@@ -122,7 +122,7 @@ func spec(handle func(ctx context.Context, run *idem.Run, in order) (receipt, er
 // effect counts its calls and answers with a reference.
 func (w *world) effect(name string) idem.Effect[order, receipt] {
 	return idem.Effect[order, receipt]{
-		Name: name, Payload: appendOrder,
+		Name: name, Payload: idem.Payload[order]{Shape: "order/1", Append: appendOrder},
 		ExternalRef: func(out receipt) string { return out.Ref },
 		Call: func(ctx context.Context, call idem.Call, in order) (receipt, error) {
 			n := w.calls.Add(1)

@@ -182,7 +182,7 @@ func TestLongTransactionRenewsTheProcesssOtherLeases(t *testing.T) {
 	ledger := idem.NewLedger[*sql.Tx](deaf{w.store}, idem.WithLogger(slog.New(slog.DiscardHandler)))
 	const lease = 1500 * time.Millisecond
 	long := idem.Transaction(ledger, w.effect("draft"), func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
-		time.Sleep(lease / 2)
+		time.Sleep(lease / 5)
 		return receipt{}, ctx.Err()
 	})
 	var wg sync.WaitGroup
@@ -203,7 +203,7 @@ func TestLongTransactionRenewsTheProcesssOtherLeases(t *testing.T) {
 		}
 	})
 	<-running
-	for _, id := range []string{"a", "b", "c"} {
+	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
 		if _, err := idem.Define(ledger, spec(one(long))).Do(t.Context(), order{ID: id}); err != nil {
 			t.Error(err)
 		}

@@ -26,6 +26,7 @@ type core struct {
 	flights   flights
 
 	mu      sync.Mutex
+	lease   time.Duration // the shortest of the contracts defined over the ledger
 	closed  bool
 	running sync.WaitGroup // calls of Do
 }
@@ -90,6 +91,32 @@ func (c *core) enter() error {
 	}
 	c.running.Add(1)
 	return nil
+}
+
+// closing reports that Close was called.
+func (c *core) closing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+func (c *core) knowLease(lease time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lease == 0 || lease < c.lease {
+		c.lease = lease
+	}
+}
+
+// txTime is how long a transaction of a contract with that lease may take. One
+// that keeps all other writers out must not outlast the heartbeat of any work.
+func (c *core) txTime(lease time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.store.ExclusiveTx() && c.lease > 0 {
+		lease = min(lease, c.lease)
+	}
+	return lease / 3
 }
 
 // storeTimeout bounds one write of what has happened. It is written whether or

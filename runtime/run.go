@@ -210,7 +210,7 @@ func (r *Run) adopt(e *entry, w EffectWrite, startedAt time.Time) {
 		w.Input = e.row.Input
 	}
 	e.row = EffectRow{
-		EffectID: e.id, Guard: w.Guard, State: w.State, Key: w.Key, Epoch: w.Epoch, PayloadHash: w.PayloadHash,
+		EffectID: e.id, Guard: w.Guard, State: w.State, Key: w.Key, Epoch: w.Epoch, PayloadHash: w.PayloadHash, PayloadShape: w.PayloadShape,
 		Input: w.Input, Result: w.Result, ExternalRef: w.ExternalRef, LastError: w.Error, StartedAt: startedAt,
 	}
 	if w.State == EffectDone && w.ExternalRef != "" {

@@ -177,12 +177,15 @@ type EffectRow struct {
 	Key         string
 	Epoch       int
 	PayloadHash Hash
-	Input       Body
-	Result      Body
-	ExternalRef string
-	LastError   string
-	StartedAt   time.Time
-	DoneAt      time.Time
+	// PayloadShape is the shape of the input. Hashes of different shapes are not
+	// compared.
+	PayloadShape string
+	Input        Body
+	Result       Body
+	ExternalRef  string
+	LastError    string
+	StartedAt    time.Time
+	DoneAt       time.Time
 }
 
 // EffectWrite inserts the row of an effect or moves it to another state.
@@ -194,6 +197,8 @@ type EffectWrite struct {
 	Key         string
 	Epoch       int
 	PayloadHash Hash
+	// PayloadShape is the shape of the input.
+	PayloadShape string
 	// Input is stored when there is one and left as it is otherwise.
 	Input       Body
 	Result      Body

@@ -29,7 +29,7 @@ func orderID(o order) (idem.WorkID, error) {
 
 func define(ledger *idem.Ledger[*sql.Tx], charge func(context.Context, string) (receipt, error)) idem.Contract[order, receipt] {
 	g := idem.IdempotencyKey(idem.Effect[order, receipt]{
-		Name: "charge", Payload: appendOrder, ExternalRef: func(r receipt) string { return r.Ref },
+		Name: "charge", Payload: idem.Payload[order]{Shape: "order/1", Append: appendOrder}, ExternalRef: func(r receipt) string { return r.Ref },
 		Call: func(ctx context.Context, call idem.Call, in order) (receipt, error) { return charge(ctx, call.Key()) },
 	}, 24*time.Hour)
 	return idem.Define(ledger, idem.Spec[order, receipt]{

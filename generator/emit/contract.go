@@ -131,10 +131,7 @@ func (f *file) spec(c *model.Contract) []jen.Code {
 		fields = append(fields, keyed("Scope", jen.Id(f.kinds[c].scope)))
 	}
 	fields = append(fields,
-		keyed("Payload", f.idem("Payload").Types(f.typ(c.In)).Add(multi("{", "}",
-			keyed("Shape", jen.Lit(model.Shape(c.Payload))),
-			keyed("Append", f.appendFunc(c.Payload)),
-		))),
+		keyed("Payload", f.payload(c.In, c.Payload)),
 		keyed("Window", f.window(s.Window)),
 		keyed("Response", f.response(s.Response)),
 		keyed("Retry", f.retry(c)),
@@ -152,6 +149,14 @@ func (f *file) window(w contracts.Window) jen.Code {
 		return f.idem("Forever").Call()
 	}
 	return f.idem("For").Call(f.duration(w.Duration))
+}
+
+// payload is the canonical form of values of type t.
+func (f *file) payload(t *model.Type, form *model.Form) jen.Code {
+	return f.idem("Payload").Types(f.typ(t)).Add(multi("{", "}",
+		keyed("Shape", jen.Lit(model.Shape(form))),
+		keyed("Append", f.appendFunc(form)),
+	))
 }
 
 func (f *file) response(r contracts.Response) jen.Code {

@@ -35,7 +35,7 @@ func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
 	tx := e.Spec.Guard.V == contracts.Transaction
 	fields := []jen.Code{
 		keyed("Name", jen.Lit(e.Spec.Name.V)),
-		keyed("Payload", f.appendFunc(e.Payload)),
+		keyed("Payload", f.payload(e.In, e.Payload)),
 	}
 	if len(e.Per) > 0 {
 		fields = append(fields, keyed("Per", f.per(e)))

@@ -130,7 +130,7 @@ const startAttemptSQL = `
 INSERT INTO attempt_log (work_id, attempt, started_at, release, correlation_id) VALUES (?1, ?2, ?3, ?4, ?5)`
 
 const effectsSQL = `
-SELECT effect, per_hash, guard, state, effect_key, key_epoch, payload_hash, input_codec, input,
+SELECT effect, per_hash, guard, state, effect_key, key_epoch, payload_hash, payload_shape, input_codec, input,
 	result_codec, result, external_ref, last_error, started_at, done_at
 FROM effect_log WHERE work_id = ?1 ORDER BY seq`
 
@@ -139,10 +139,10 @@ FROM effect_log WHERE work_id = ?1 ORDER BY seq`
 const writeEffectSQL = `
 INSERT INTO effect_log AS effect_log (
 	work_id, effect, per_hash, seq, guard, state, effect_key, key_epoch, payload_hash,
-	input_codec, input, result_codec, result, external_ref, last_error, started_at, done_at)
+	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, done_at)
 SELECT ?1, ?3, ?4,
 	1 + coalesce((SELECT seq FROM effect_log WHERE work_id = ?1 ORDER BY seq DESC LIMIT 1), 0),
-	?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18,
+	?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19,
 	CASE WHEN ?6 IN ('done', 'refused', 'given_up') THEN ?18 END
 WHERE EXISTS (
 	SELECT 1 FROM work_log
@@ -153,6 +153,7 @@ ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	effect_key = excluded.effect_key,
 	key_epoch = excluded.key_epoch,
 	payload_hash = excluded.payload_hash,
+	payload_shape = excluded.payload_shape,
 	input = CASE WHEN excluded.input_codec = '' THEN effect_log.input ELSE excluded.input END,
 	input_codec = CASE WHEN excluded.input_codec = '' THEN effect_log.input_codec ELSE excluded.input_codec END,
 	result_codec = excluded.result_codec,

@@ -131,7 +131,7 @@ func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (time.Time
 	err := w.stmt(ctx, w.store.stmts.writeEffect).QueryRowContext(ctx,
 		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
 		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
-		e.Live, e.Restart, cleanError(e.Error), now).Scan(&startedAt)
+		e.Live, e.Restart, cleanError(e.Error), now, e.PayloadShape).Scan(&startedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, idem.ErrLeaseLost
 	}

@@ -47,11 +47,11 @@ func takeoverSeesEffects[Tx any](h *harness[Tx]) {
 	effects := h.mustWin(owner).Effects
 	want := []idem.EffectRow{{
 		EffectID: idem.EffectID{Name: "charge"}, Guard: idem.GuardIdempotencyKey, State: idem.EffectDone,
-		Key: "key of charge", Epoch: 2, PayloadHash: hash("charge"), Input: charge.Input, Result: charge.Result,
+		Key: "key of charge", Epoch: 2, PayloadHash: hash("charge"), PayloadShape: "shape of charge", Input: charge.Input, Result: charge.Result,
 		ExternalRef: "pi_1", LastError: "slow", StartedAt: startedAt, DoneAt: doneAt,
 	}, {
 		EffectID: idem.EffectID{Name: "mail"}, Guard: idem.GuardOnce, State: idem.EffectStarted,
-		Key: "key of mail", PayloadHash: hash("mail"), Input: jsonBody(`{"to":"mail"}`), StartedAt: doneAt,
+		Key: "key of mail", PayloadHash: hash("mail"), PayloadShape: "shape of mail", Input: jsonBody(`{"to":"mail"}`), StartedAt: doneAt,
 	}}
 	h.wantSame("effects", effects, want)
 }

@@ -201,6 +201,6 @@ func done(f idem.Fence) idem.End {
 func started(f idem.Fence, name string) idem.EffectWrite {
 	return idem.EffectWrite{
 		Fence: f, EffectID: idem.EffectID{Name: name}, Guard: idem.GuardOnce, State: idem.EffectStarted,
-		Key: "key of " + name, PayloadHash: hash(name), Input: jsonBody(`{"to":"` + name + `"}`), Live: true,
+		Key: "key of " + name, PayloadHash: hash(name), PayloadShape: "shape of " + name, Input: jsonBody(`{"to":"` + name + `"}`), Live: true,
 	}
 }

@@ -66,6 +66,7 @@ CREATE TABLE effect_log (
   effect_key   TEXT    NOT NULL DEFAULT '',
   key_epoch    INTEGER NOT NULL DEFAULT 0 CHECK (key_epoch >= 0),
   payload_hash BLOB    CHECK (length(payload_hash) = 32),
+  payload_shape TEXT   NOT NULL DEFAULT '',
   input        BLOB,
   input_codec  TEXT    NOT NULL DEFAULT '',
   result       BLOB,
