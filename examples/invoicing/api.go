@@ -13,8 +13,9 @@ import (
 // API is a service that speaks JSON over HTTP.
 type API struct {
 	URL string
-	// Client makes the calls. Nil is http.DefaultClient. Give it a timeout: one
-	// that is over says "unknown", one that is missing holds up the work.
+	// Client makes the calls, and follows no redirects. Nil is one without a
+	// timeout. Give it one: a timeout that is over says "unknown", one that is
+	// missing holds up the work.
 	Client *http.Client
 }
 
@@ -56,10 +57,12 @@ func (a API) get(ctx context.Context, path string, out any) error {
 }
 
 func (a API) do(r *http.Request, out any) error {
-	client := a.Client
-	if client == nil {
-		client = http.DefaultClient
+	var client http.Client
+	if a.Client != nil {
+		client = *a.Client
 	}
+	// Behind a redirect, "connection refused" would look as if nothing was sent.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	answer, err := client.Do(r)
 	if err != nil {
 		return err
