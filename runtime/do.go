@@ -258,13 +258,15 @@ func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *del
 	}()
 	// Once it has begun, the transaction does not end with its caller, only the
 	// handler's context does: what the handler completes all the same is not lost.
-	txCtx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), min(c.ledger.txTime(c.spec.Lease), c.spec.Timeout), errTxTime)
-	defer cancel()
-	waiting := context.AfterFunc(ctx, cancel)
+	txCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	waiting := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	err = c.ledger.store.InTx(txCtx, func(txCtx context.Context, s Session[Tx]) error {
 		if !waiting() && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		txCtx, stop := c.ledger.txLimit(txCtx, cancel, min(c.ledger.txTime(c.spec.Lease), c.spec.Timeout))
+		defer stop()
 		return c.attemptInOne(ctx, txCtx, s, fl, d, one)
 	})
 	switch {

@@ -495,6 +495,54 @@ func TestTransactionIsBoundedByTheShortestLeaseOfTheLedger(t *testing.T) {
 	}
 }
 
+func TestTransactionsTimeRunsFromItsTurnAndNotFromItsPlaceInTheQueue(t *testing.T) {
+	for name, oneTx := range map[string]bool{"own transaction": false, "one transaction": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			const limit = 200 * time.Millisecond
+			g := idem.Transaction(w.ledger, w.effect("draft"), func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
+				time.Sleep(limit / 4)
+				return receipt{}, ctx.Err()
+			})
+			s := spec(one(g))
+			s.OneTransaction, s.Lease = oneTx, 3*limit
+			c := idem.Define(w.ledger, s)
+			var wg sync.WaitGroup
+			for i := range 8 { // which take twice the limit together
+				wg.Go(func() {
+					if _, err := c.Do(t.Context(), order{ID: string(rune('a' + i))}); err != nil && !errors.Is(err, idem.ErrLeaseLost) {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
+
+func TestTransactionThatTakesTooLongIsRolledBackAndSaysSo(t *testing.T) {
+	for name, oneTx := range map[string]bool{"own transaction": false, "one transaction": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.exec(`create table drafts (id text)`)
+			g := idem.Transaction(w.ledger, w.effect("draft"), func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
+				_, err := call.Tx().ExecContext(ctx, `insert into drafts values (?)`, in.ID)
+				time.Sleep(250 * time.Millisecond) // deaf to its context
+				return receipt{}, err
+			})
+			s := spec(one(g))
+			s.OneTransaction, s.Lease = oneTx, 300*time.Millisecond
+			_, err := idem.Define(w.ledger, s).Do(t.Context(), order{ID: "1"})
+			if err == nil || !strings.Contains(err.Error(), "a third of the lease") {
+				t.Errorf("got %v", err)
+			}
+			if n := w.rows(`select count(*) from drafts`); n != 0 {
+				t.Errorf("%d rows", n)
+			}
+		})
+	}
+}
+
 func TestSameEffectAskedForTwiceIsMadeOnce(t *testing.T) {
 	w := newWorld(t)
 	g := idem.IdempotencyKey(w.effect("charge"), time.Hour)

@@ -450,12 +450,14 @@ func (g txGuard[Tx, In, Out]) again(ctx context.Context, a *attempt[In, Out]) (o
 func (g txGuard[Tx, In, Out]) alone(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
 	callCtx, stop := a.run.callContext(ctx)
 	defer stop()
-	callCtx, cancel := context.WithTimeoutCause(callCtx, a.run.core.txTime(a.run.lease), errTxTime)
-	defer cancel()
+	callCtx, cancel := context.WithCancelCause(callCtx)
+	defer cancel(nil)
 	var fromEffect error
 	renewed := func() {}
 	var done EffectWrite
 	err = g.ledger.store.InTx(callCtx, func(ctx context.Context, s Session[Tx]) (err error) {
+		ctx, stop := a.run.core.txLimit(ctx, cancel, a.run.core.txTime(a.run.lease))
+		defer stop()
 		if _, err = s.WriteEffect(ctx, a.txWrite(EffectStarted, EffectWrite{Input: a.input, Live: true, Restart: true})); err != nil {
 			return err
 		}
@@ -482,6 +484,18 @@ func (g txGuard[Tx, In, Out]) alone(ctx context.Context, a *attempt[In, Out]) (o
 	renewed()
 	a.run.adopt(a.entry, a.txWrite(EffectDone, done), a.run.now())
 	return out, nil
+}
+
+// txLimit bounds a transaction from when it has begun, not from when it queued
+// for its turn. cancel ends the transaction itself, whether or not its statements
+// heed the returned context.
+func (c *core) txLimit(ctx context.Context, cancel context.CancelCauseFunc, limit time.Duration) (context.Context, func()) {
+	ctx, stop := context.WithTimeoutCause(ctx, limit, errTxTime)
+	unbind := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	return ctx, func() {
+		unbind()
+		stop()
+	}
 }
 
 var errTxTime = errors.New("a transaction may take a third of the lease: of the contract's and, where it keeps all other writers out, of the shortest of the ledger's contracts")

@@ -29,6 +29,9 @@ func (s *Store) wrap(ctx context.Context, what string, err error) error {
 func wrapDB(ctx context.Context, what string, err error) error {
 	if endedByContext(ctx, err) {
 		// Without ErrLedger: the ledger did nothing wrong.
+		if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
+			return fmt.Errorf("sqlite: %s: %w: %w", what, ctx.Err(), cause)
+		}
 		return fmt.Errorf("sqlite: %s: %w", what, ctx.Err())
 	}
 	return fmt.Errorf("sqlite: %s: %w: %w", what, idem.ErrLedger, err)

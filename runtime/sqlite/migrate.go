@@ -113,7 +113,7 @@ func checkSchema(ctx context.Context, q queryer) error {
 	case err != nil:
 		return wrapDB(ctx, "schema version", err)
 	case version == 0:
-		return fmt.Errorf("sqlite: the ledger's tables are missing, call sqlite.Migrate or apply the migrations that idemgen writes: %w", idem.ErrSchema)
+		return fmt.Errorf("sqlite: the ledger's tables are missing, call sqlite.Migrate: %w", idem.ErrSchema)
 	case minRuntime > schemaVersion:
 		return tooNew(version, minRuntime)
 	case version < schemaVersion:
