@@ -102,7 +102,7 @@ func (p *program) generate(ctx context.Context, o *options, packages []string, c
 	if err != nil {
 		return p.fatal(o, err)
 	}
-	p.print(o, report)
+	p.print(o, report, check)
 	switch {
 	case report.Diagnostics.HasErrors():
 		return exitErrors

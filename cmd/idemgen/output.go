@@ -22,14 +22,14 @@ func (p *program) fatal(o *options, err error) int {
 	return exitErrors
 }
 
-func (p *program) print(o *options, r generator.Report) {
+func (p *program) print(o *options, r generator.Report, check bool) {
 	switch o.format.value {
 	case "json":
 		p.printJSON(r)
 	case "github":
 		p.printGitHub(r)
 	default:
-		p.printText(o, r)
+		p.printText(o, r, check)
 	}
 	if o.verbose {
 		s := r.Stats
@@ -38,7 +38,7 @@ func (p *program) print(o *options, r generator.Report) {
 	}
 }
 
-func (p *program) printText(o *options, r generator.Report) {
+func (p *program) printText(o *options, r generator.Report, check bool) {
 	for _, d := range r.Diagnostics {
 		fmt.Fprint(p.stderr, colored(d.Text(), p.colors(o)))
 	}
@@ -51,6 +51,9 @@ func (p *program) printText(o *options, r generator.Report) {
 		}
 		fmt.Fprintf(p.stdout, "%s %s\n", f.Change, f.Path)
 		fmt.Fprint(p.stdout, f.Diff)
+	}
+	if check && r.Stale() {
+		fmt.Fprintln(p.stderr, "idemgen: run go generate or idemgen, and commit what it writes")
 	}
 }
 

@@ -110,7 +110,7 @@ Usage:
 
 `)
 	for _, v := range list {
-		fmt.Fprintf(p.stdout, "  %-34s %s\n", strings.TrimSpace("idemgen "+v.name+" "+v.args), v.short)
+		fmt.Fprintf(p.stdout, "  %-36s %s\n", strings.TrimSpace("idemgen "+v.name+" "+v.args), v.short)
 	}
 	fmt.Fprint(p.stdout, `
 Without a verb, idemgen generates. "idemgen help VERB" tells more.
