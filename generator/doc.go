@@ -5,6 +5,7 @@
 //
 //	parse, validate  package contracts    bytes → contracts with positions
 //	resolve          generator/resolve    contracts and Go types → model
+//	compare          lock.go              model and idem.lock → idem.lock
 //	emit             generator/emit       model → bytes
 //	write            write.go             bytes → files, if they changed
 //

@@ -53,9 +53,9 @@ const (
 	Orphaned Change = "orphaned" // its contract file is gone
 )
 
-// File is a generated file.
+// File is a generated file, or the idem.lock of a module.
 type File struct {
-	Path   string // relative to Options.Dir, with slashes, if it is inside
+	Path   string // relative to Options.Dir, with slashes, if it is inside; a lock's always
 	Change Change
 	// Diff is what generating would change, as a unified diff. Only with
 	// Options.Check.
@@ -125,7 +125,11 @@ func run(ctx context.Context, options Options) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	report.Diagnostics = append(diags, more...).Sorted()
+	locked, found, err := locks(dir, patterns, inputs, packages)
+	if err != nil {
+		return report, err
+	}
+	report.Diagnostics = slices.Concat(diags, more, found).Sorted()
 	if report.Diagnostics.HasErrors() {
 		return report, nil
 	}
@@ -133,6 +137,7 @@ func run(ctx context.Context, options Options) (Report, error) {
 	if err != nil {
 		return report, err
 	}
+	plan.files = append(plan.files, locked...)
 	if options.Check {
 		report.Files = plan.compare(dir)
 		return report, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/idemgen/idem/contracts/lock"
 	"github.com/idemgen/idem/generator/resolve"
 	"github.com/idemgen/idem/internal/directive"
 )
@@ -23,7 +24,7 @@ const newFileMode = 0o644
 func (p plan) compare(dir string) []File {
 	var files []File
 	for _, f := range p.files {
-		name := resolve.Show(dir, f.path)
+		name := show(dir, f.path)
 		old, err := os.ReadFile(f.path)
 		old = bytes.ReplaceAll(old, []byte("\r\n"), []byte("\n")) // a checkout may have turned them
 		change := Stale
@@ -32,7 +33,7 @@ func (p plan) compare(dir string) []File {
 			change = Missing
 		case err == nil && bytes.Equal(old, f.content):
 			change = Unchanged
-		case err == nil && directive.Edited(old):
+		case err == nil && filepath.Base(f.path) != lock.Name && directive.Edited(old):
 			change = Edited
 		}
 		file := File{Path: name, Change: change}
@@ -73,7 +74,7 @@ func (p plan) write(dir string) (files []File, err error) {
 		if r != nil {
 			pending = append(pending, *r)
 		}
-		files = append(files, File{Path: resolve.Show(dir, f.path), Change: changeOf(r)})
+		files = append(files, File{Path: show(dir, f.path), Change: changeOf(r)})
 	}
 	for len(pending) > 0 {
 		if err := pending[0].commit(); err != nil {

@@ -123,6 +123,7 @@ type Step struct {
 // to it (and of itself) the code asks whether they are nil.
 type Value struct {
 	Path  string // as the contract writes it
+	Wire  string // the same by the names in JSON, each as WireName has it
 	Steps []Step
 	Form  *Form // of what the last pointer points to
 }

@@ -132,7 +132,7 @@ func (c *contract) value(v contracts.Value[string], path string, root types.Type
 	if len(c.diags) > before {
 		return nil
 	}
-	value := &model.Value{Path: v.V, Steps: p.steps, Form: form}
+	value := &model.Value{Path: v.V, Wire: p.wire(root), Steps: p.steps, Form: form}
 	value.Unwrap()
 	return value
 }

@@ -76,7 +76,7 @@ func Packages(ctx context.Context, options Options, inputs []*Input) ([]*model.P
 			packages = append(packages, p)
 		}
 	}
-	r.checkKinds(inputs)
+	r.checkKinds(inputs, sources)
 	return packages, r.diags, r.stats, nil
 }
 
@@ -122,26 +122,28 @@ func Show(dir, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// checkKinds reports kinds that several contracts have: the ledger would take
-// the work of one for that of the other.
-func (r *run) checkKinds(inputs []*Input) {
+// checkKinds reports kinds that several contracts of a module have: the ledger
+// would take the work of one for that of the other.
+func (r *run) checkKinds(inputs []*Input, sources []*source) {
 	type first struct {
 		file *contracts.File
 		c    *contracts.Contract
 	}
-	kinds := map[string]first{}
-	for _, in := range inputs {
+	type kindOf struct{ root, kind string }
+	kinds := map[kindOf]first{}
+	for i, in := range inputs {
 		for _, f := range in.Files {
 			for _, c := range f.Contracts {
 				kind := c.Kind.V
-				if had, ok := kinds[kind]; ok {
+				key := kindOf{sources[i].module.root, kind}
+				if had, ok := kinds[key]; ok {
 					if had.file != f { // else the file's own check has told
 						r.report(f.Errorf(c.Kind.Pos, "", "kind %s is taken: kinds are unique in the ledger", kind).
 							At(had.file.Path, had.c.Kind.Pos.Line, had.c.Kind.Pos.Column, "%s is declared here first", kind))
 					}
 					continue
 				}
-				kinds[kind] = first{f, c}
+				kinds[key] = first{f, c}
 			}
 		}
 	}

@@ -20,7 +20,8 @@ const module = "github.com/idemgen/idem"
 var rooms = map[string][]string{
 	"cmd":                {"generator", "analyzers", "runtime", "runtime/sqlite"},
 	"contracts":          {},
-	"generator":          {"contracts", "internal/directive", "runtime/canon"},
+	"contracts/lock":     {"contracts"},
+	"generator":          {"contracts", "contracts/lock", "internal/directive", "runtime/canon"},
 	"analyzers":          {"internal/directive"},
 	"internal/directive": {},
 	"internal/house":     {},

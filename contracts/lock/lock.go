@@ -1,0 +1,162 @@
+package lock
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idem/contracts"
+)
+
+// Name is what the file is called. It stands beside the go.mod of its module.
+const Name = "idem.lock"
+
+// Format is the version of the file's format that this package reads and writes.
+const Format = 1
+
+// File is an idem.lock.
+type File struct {
+	Path  string // as given to Parse; for messages only
+	Kinds []Kind // by name, each once
+}
+
+// Kind is a kind of work.
+type Kind struct {
+	Name string
+	// Retired says that no contract has the kind any more. Its versions stay: a
+	// kind that comes back meets the work that it did.
+	Retired  bool
+	Versions []Version // ascending, each once; one at least
+
+	line int
+}
+
+// Version is what a contract said at one version of its kind.
+type Version struct {
+	Number   int // 1 or more
+	Identity Identity
+	// Golden is the work ID of a fixed sample input, in hexadecimal digits; empty
+	// if the identity holds a value that only its own code can write.
+	Golden  string
+	Window  Window
+	Effects []Effect // by name, each once
+
+	line int
+}
+
+// Window is how long done work is remembered.
+type Window struct {
+	Forever  bool
+	Duration time.Duration // 0 if Forever
+}
+
+// String is the window as contracts write it.
+func (w Window) String() string {
+	if w.Forever {
+		return "forever"
+	}
+	return contracts.FormatDuration(w.Duration)
+}
+
+func (w Window) shorterThan(old Window) bool {
+	return !w.Forever && (old.Forever || w.Duration < old.Duration)
+}
+
+// Body is what the body of a work ID is.
+type Body string
+
+// The bodies.
+const (
+	Key  Body = "key"  // the text of one value
+	List Body = "list" // an array of values, the scope first
+	Hash Body = "hash" // an object; in an array after the scope if there is one
+)
+
+// Identity is the canonical shape of an identity.
+type Identity struct {
+	Body    Body
+	Scope   *Part    // nil without a scope, and with the body Key
+	Key     []Part   // one with Key, without the scope; none with Hash
+	Members []Member // Hash: by path, each once, one at least
+
+	line int
+}
+
+// Part is a field that is a value of a key by itself.
+type Part struct {
+	Field string // path of Go names
+	Wire  string // path of names in JSON
+	Type  string // how it is encoded
+
+	line int
+}
+
+// Member is a value inside an object.
+type Member struct {
+	Path string // of wire names; [] is an element, {} a map's value, ? may be null
+	Type string // how it is encoded
+
+	line int
+}
+
+// Effect is an effect of a version.
+type Effect struct {
+	Name    string
+	Guard   contracts.Guard
+	OncePer []Part // in the order of the contract
+
+	line int
+}
+
+// parts are all values of a key or list in the order of their bytes; of a hash
+// only the scope.
+func (id Identity) parts() []Part {
+	if id.Scope == nil {
+		return id.Key
+	}
+	return append([]Part{*id.Scope}, id.Key...)
+}
+
+// Digest is the SHA-256, in hexadecimal digits, of what decides about the bytes
+// of a work ID's body. Equal digests mean equal bytes for equal values.
+func (id Identity) Digest() string {
+	lines := []string{string(id.Body)}
+	if id.Body == Hash {
+		lines = append(lines, "scope") // a scope before an object, or none
+	}
+	for _, p := range id.parts() {
+		lines = append(lines, p.Type)
+	}
+	if id.Body == Hash {
+		lines = append(lines, "object")
+	}
+	for _, m := range id.Members {
+		lines = append(lines, m.Path+": "+m.Type)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// kind is the entry of a kind, or nil.
+func (f *File) kind(name string) *Kind {
+	i, ok := slices.BinarySearchFunc(f.Kinds, name, func(k Kind, name string) int { return strings.Compare(k.Name, name) })
+	if !ok {
+		return nil
+	}
+	return &f.Kinds[i]
+}
+
+// version is the entry of a version, or nil.
+func (k *Kind) version(number int) *Version {
+	for i := range k.Versions {
+		if k.Versions[i].Number == number {
+			return &k.Versions[i]
+		}
+	}
+	return nil
+}
+
+// last is the highest version that the kind has had.
+func (k *Kind) last() *Version { return &k.Versions[len(k.Versions)-1] }

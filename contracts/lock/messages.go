@@ -1,0 +1,171 @@
+package lock
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idem/contracts"
+)
+
+// next is the version that a bump has to write.
+func (u *update) next() int { return max(u.was.last().Number, u.Now.Number) + 1 }
+
+// bump is the way out that gives up what has been done.
+func (u *update) bump() string {
+	return fmt.Sprintf("set version: %d, which makes all work of %s new again, done work too (supersedes, which says what a bump means, is not supported yet)", u.next(), u.was.Name)
+}
+
+func (u *update) report(d *contracts.Diagnostic) { u.diags = append(u.diags, d) }
+
+func (u *update) identityChanged(old *Version) {
+	d := u.File.Errorf(u.Spec.Identity.Pos, "identity",
+		"this is another identity than version %d has in %s, so that work which is done would be done again: restore the identity, or %s", old.Number, u.lock, u.bump())
+	u.showShape(d, old)
+	u.report(d)
+}
+
+// showShape tells the old and the new shape field by field.
+func (u *update) showShape(d *contracts.Diagnostic, old *Version) {
+	was, now := old.Identity, u.Now.Identity
+	if was.Body != now.Body {
+		d.At(u.lock, was.line, 0, "identity: was %s, is %s", bodies[was.Body], bodies[now.Body])
+	}
+	if was.Scope != nil || now.Scope != nil {
+		u.showPart(d, "", "scope", pair{was.Scope, now.Scope}, was.line)
+	}
+	for i, p := range pairs(was.Key, now.Key) {
+		u.showPart(d, "", fmt.Sprintf("key %d", i+1), p, was.line)
+	}
+	u.showMembers(d, was, now)
+}
+
+var bodies = map[Body]string{Key: "the text of one value", List: "a list of values", Hash: "a hash of an object"}
+
+func (u *update) showPart(d *contracts.Diagnostic, effect, what string, p pair, line int) {
+	switch {
+	case p.old == nil:
+		d.At(u.lock, line, 0, "%s: was not there, is %s", what, p.now)
+	case p.now == nil:
+		d.At(u.lock, p.old.line, 0, "%s: was %s, is gone", what, p.old)
+	case u.sameField(effect, p):
+		d.At(u.lock, p.old.line, 0, "%s: is %s, as it was", what, p.now)
+	default:
+		d.At(u.lock, p.old.line, 0, "%s: was %s, is %s", what, p.old, p.now)
+	}
+}
+
+// String is a part as messages show it.
+func (p *Part) String() string {
+	if p.Wire == p.Field {
+		return p.Field + " (" + p.Type + ")"
+	}
+	return p.Field + " (" + p.Wire + " in JSON, " + p.Type + ")"
+}
+
+// maxShown is how many members are shown that did not change; of those that did
+// all are.
+const maxShown = 12
+
+func (u *update) showMembers(d *contracts.Diagnostic, was, now Identity) {
+	same := 0
+	for _, path := range paths(was.Members, now.Members) {
+		o, n := member(was.Members, path), member(now.Members, path)
+		switch {
+		case o == nil:
+			d.At(u.lock, was.line, 0, "%s: was not there, is %s", path, n.Type)
+		case n == nil:
+			d.At(u.lock, o.line, 0, "%s: was %s, is gone", path, o.Type)
+		case o.Type != n.Type:
+			d.At(u.lock, o.line, 0, "%s: was %s, is %s", path, o.Type, n.Type)
+		default:
+			if same++; same <= maxShown {
+				d.At(u.lock, o.line, 0, "%s: is %s, as it was", path, n.Type)
+			}
+		}
+	}
+	if same > maxShown {
+		d.At(u.lock, was.line, 0, "and %d more as they were", same-maxShown)
+	}
+}
+
+// paths are those of both lists, sorted and each once.
+func paths(a, b []Member) []string {
+	var list []string
+	for _, m := range slices.Concat(a, b) {
+		list = append(list, m.Path)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// member is the one of that path, or nil; members are sorted.
+func member(members []Member, path string) *Member {
+	i, ok := slices.BinarySearchFunc(members, path, func(m Member, path string) int { return strings.Compare(m.Path, path) })
+	if !ok {
+		return nil
+	}
+	return &members[i]
+}
+
+func (u *update) goldenChanged(old *Version) {
+	u.report(u.File.Errorf(u.Spec.Identity.Pos, "identity",
+		"the identity is the one in %s, and yet its golden key would be another one: this idemgen derives other keys than the one that wrote the file. Generate with that one, and report this", u.lock).
+		At(u.lock, old.line, 0, "was %s, is %s", old.Golden, u.Now.Golden))
+}
+
+func (u *update) effectGone(old *Version, was Effect) {
+	u.report(u.File.Errorf(u.Spec.Kind.Pos, "effects."+was.Name,
+		"version %d has this effect in %s and no longer here: work in flight that has done it would do it again under another name, or leave it half done. Restore it, or %s. (was and removed, which answer for one effect, are not supported yet.)", old.Number, u.lock, u.bump()).
+		At(u.lock, was.line, 0, "%s was guarded by %s%s", was.Name, was.Guard, oncePer(was.OncePer)))
+}
+
+func oncePer(parts []Part) string {
+	if len(parts) == 0 {
+		return ", once per work"
+	}
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.Field)
+	}
+	return ", once per " + strings.Join(names, ", ")
+}
+
+func (u *update) oncePerChanged(old *Version, was, now Effect) {
+	e := u.Spec.Effect(was.Name)
+	pos := e.Name.Pos
+	if len(e.OncePer) > 0 {
+		pos = e.OncePer[0].Pos
+	}
+	d := u.File.Errorf(pos, "effects."+was.Name+".once_per",
+		"this is not what version %d has in %s, so that work in flight would repeat the effect under another key: restore it, or %s. (removed, which answers for one effect, is not supported yet.)", old.Number, u.lock, u.bump())
+	for i, p := range pairs(was.OncePer, now.OncePer) {
+		u.showPart(d, was.Name, fmt.Sprintf("once_per %d", i+1), p, was.line)
+	}
+	u.report(d)
+}
+
+func (u *update) guardChanged(was Effect) {
+	e := u.Spec.Effect(was.Name)
+	u.report(u.File.Warnf(e.Guard.Pos, "effects."+was.Name+".guard",
+		"the guard was %s: of unfinished work, a call whose outcome is unknown was made without what makes a repeat safe under %s, and will wait for a person", was.Guard, e.Guard.V).
+		At(u.lock, was.line, 0, "%s is locked here", was.Name))
+}
+
+func (u *update) windowShorter(old *Version) {
+	u.report(u.File.Warnf(u.Spec.Window.Pos, "window",
+		"the window was %s and is %s: work that was done longer ago than that is forgotten, and done again if it comes again", old.Window, u.Now.Window).
+		At(u.lock, old.line, 0, "version %d is locked here", old.Number))
+}
+
+func (u *update) bumped(last *Version) {
+	u.report(u.File.Warnf(u.Spec.Version.Pos, "version",
+		"version %d is new: all work of %s is new again, what version %d has done too (supersedes, which says what a bump means, is not supported yet)", u.Now.Number, u.was.Name, last.Number).
+		At(u.lock, last.line, 0, "version %d is locked here", last.Number))
+}
+
+func (u *update) wentBack(last *Version) {
+	u.report(u.File.Warnf(u.Spec.Version.Pos, "version",
+		"version %d is older than version %d, which %s has: what version %[2]d has done is new again. If version %[2]d never ran, restore %[3]s from version control", u.Now.Number, last.Number, u.lock).
+		At(u.lock, last.line, 0, "version %d is locked here", last.Number))
+}
