@@ -116,7 +116,10 @@ func (u *universe) Import(path string) (*types.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, _ := u.check(src)
+	p, errs := u.check(src)
+	if slices.ContainsFunc(errs, isEndless) {
+		return nil, fmt.Errorf("package %s does not compile", path)
+	}
 	u.checked[path] = p
 	return p, nil
 }

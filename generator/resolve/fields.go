@@ -13,7 +13,7 @@ import (
 
 // jsonField is a field of a struct as encoding/json has it.
 type jsonField struct {
-	wire   string       // in NFC
+	wire   string
 	chain  []*types.Var // embedded fields that lead to it, and itself
 	tagged bool
 }
@@ -28,7 +28,8 @@ type lost struct {
 
 // jsonFields lists the fields of a struct by the rules of encoding/json:
 // embedded structs without a tag give theirs to the outer one; of several with
-// one name the least deep wins, then a tagged one, else none has it.
+// one name the least deep wins, then a tagged one, else none has it. The names
+// are in NFC, in which two may meet.
 func jsonFields(t *types.Struct) (fields []jsonField, dropped []lost) {
 	type level struct {
 		t     *types.Struct
@@ -67,12 +68,16 @@ func jsonFields(t *types.Struct) (fields []jsonField, dropped []lost) {
 				if !tagged {
 					name = f.Name()
 				}
-				all = append(all, jsonField{norm.NFC.String(name), chain, tagged})
+				all = append(all, jsonField{name, chain, tagged})
 			}
 		}
 		current = next
 	}
-	return dominant(all), dropped
+	fields = dominant(all)
+	for i := range fields {
+		fields[i].wire = norm.NFC.String(fields[i].wire)
+	}
+	return fields, dropped
 }
 
 // embeddedStruct is the struct type of an embedded field, through a pointer.

@@ -106,10 +106,12 @@ func importPathDir(dir, path string) (string, error) {
 }
 
 func walk(ctx context.Context, root string, found map[string]*Dir) error {
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	// With the separator, a root that is a symbolic link is the folder behind it.
+	return filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
+		path = filepath.Clean(path)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -144,6 +146,7 @@ func add(path string, found map[string]*Dir) error {
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case e.IsDir():
+		case name[0] == '.' && name != ContractSuffix: // of editors and systems, as for the go command
 		case strings.HasSuffix(name, ContractSuffix):
 			d.Contracts = append(d.Contracts, name)
 		case strings.HasSuffix(name, OutputSuffix):

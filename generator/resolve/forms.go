@@ -241,6 +241,9 @@ func (b *builder) methods(f *model.Form, t types.Type, path string, decl types.O
 			return false
 		}
 	}
+	if b.borrows(t, path, decl) {
+		return true
+	}
 	if sig, pointer := method(t, "AppendCanonical"); isBytesMethod(sig, true) {
 		f.Op, f.Addr = model.OpAppender, pointer
 		return true
@@ -316,11 +319,20 @@ func (b *builder) structForm(f *model.Form, t types.Type, u *types.Struct, c *ch
 		}
 	}
 	for _, jf := range fields {
+		if p := hiddenPointer(jf.chain); p != nil && b.use == forInput {
+			b.fail(join(path, jf.field().Name()), p, "the field comes from the embedded *%s, which is not exported, so that encoding/json cannot read it back: embed a struct, or export the type", p.Name())
+			continue
+		}
 		if m := b.member(t, jf, c, all, path); m != nil {
 			f.Members = append(f.Members, m)
 		}
 	}
 	slices.SortFunc(f.Members, func(x, y *model.Member) int { return canon.CompareNames(x.Wire, y.Wire) })
+	for i, m := range f.Members {
+		if i > 0 && f.Members[i-1].Wire == m.Wire {
+			b.fail(join(path, m.Path), nil, "the field %+q has the name of %+q once both are in NFC: give one of the two another name", m.Path, f.Members[i-1].Path)
+		}
+	}
 	return f
 }
 

@@ -117,8 +117,12 @@ func (c *contract) value(v contracts.Value[string], path string, root types.Type
 		return nil
 	}
 	field := p.last()
-	if why := volatile(field.Name(), "", field.Type()); why != "" {
-		c.fail(v.Pos, path, field, "field %s looks like %s, which differs between deliveries of the same work", v.V, why)
+	if why := volatile(field.Name(), p.tag, field.Type()); why != "" {
+		also := ""
+		if volatile(field.Name(), "", field.Type()) == "" {
+			also = ", " + p.tag + " in JSON,"
+		}
+		c.fail(v.Pos, path, field, "field %s%s looks like %s, which differs between deliveries of the same work", v.V, also, why)
 		return nil
 	}
 	at := norms

@@ -37,6 +37,9 @@ func (s *source) needed(files []*contracts.File, real map[string]string) []strin
 	for _, file := range s.files {
 		n.index(file)
 	}
+	for _, file := range s.files {
+		n.dotImports(file) // what they bring is declared in the package's eyes
+	}
 	for _, cf := range files {
 		for _, c := range cf.Contracts {
 			n.contract(s, c)
@@ -216,6 +219,9 @@ func (n *needs) inspect(file *ast.File, node ast.Node) {
 		}
 		return true
 	})
+}
+
+func (n *needs) dotImports(file *ast.File) {
 	for _, imp := range file.Imports {
 		if imp.Name != nil && imp.Name.Name == "." {
 			n.imports[importPathOf(imp)] = true

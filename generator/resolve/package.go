@@ -42,7 +42,7 @@ func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package
 		return nil
 	}
 	p.types, p.errs = u.check(src)
-	if !p.checkUniverse(in) {
+	if !p.checkUniverse(in) || !p.checkCycles(in) {
 		return nil
 	}
 	p.model = &model.Package{Path: src.path, Name: src.name, Dir: src.dir, Imports: u.names()}
@@ -93,6 +93,25 @@ func (p *pkg) checkUniverse(in *Input) (fine bool) {
 	return fine
 }
 
+// checkCycles reports generic types of which each instance asks for another,
+// without end.
+func (p *pkg) checkCycles(in *Input) (fine bool) {
+	fine = true
+	for _, e := range p.errs {
+		if !isEndless(e) {
+			continue
+		}
+		d := in.Files[0].Errorf(contracts.Pos{}, "", "package %s does not compile: a generic type asks for instances of itself without end", p.src.name)
+		p.atError(d, e)
+		p.report(d)
+		fine = false
+	}
+	return fine
+}
+
+// isEndless tells an error that no type may be looked into after.
+func isEndless(e types.Error) bool { return strings.HasPrefix(e.Msg, "instantiation cycle") }
+
 // reserveNames hands the package's names to the namer.
 func (p *pkg) reserveNames() {
 	for path, name := range p.u.names() {
@@ -104,8 +123,30 @@ func (p *pkg) reserveNames() {
 			}
 		}
 	}
+	p.reserveDotImports()
 	p.model.Reserved = slices.Sorted(maps.Keys(p.src.reserved))
 	p.model.ImportNames = slices.Sorted(maps.Keys(p.src.imports))
+}
+
+// reserveDotImports keeps clear of what dot imports bring into files: no
+// declaration of the package may have such a name.
+func (p *pkg) reserveDotImports() {
+	for _, file := range p.src.files {
+		for _, imp := range file.Imports {
+			if imp.Name == nil || imp.Name.Name != "." {
+				continue
+			}
+			imported, err := p.u.Import(importPathOf(imp))
+			if err != nil {
+				continue // the compiler will say so
+			}
+			for _, name := range imported.Scope().Names() {
+				if token.IsExported(name) {
+					p.src.reserved[name] = true
+				}
+			}
+		}
+	}
 }
 
 // markForms finds the forms that contain themselves.

@@ -16,6 +16,7 @@ type fieldPath struct {
 	path  string
 	chain []*types.Var // every field on the way, embedded ones that Go lets out included
 	steps []model.Step // as code writes them
+	tag   string       // the last field's name in its json tag, if it has one
 }
 
 func (p *fieldPath) last() *types.Var { return p.chain[len(p.chain)-1] }
@@ -32,6 +33,9 @@ func follow(own *types.Package, root types.Type, path string, through bool) (*fi
 	p := &fieldPath{path: path}
 	t := root
 	for name := range strings.SplitSeq(path, ".") {
+		if msg := unselectable(own, t, name, through); msg != "" {
+			return nil, &pathError{msg, nil}
+		}
 		t = inner(t, through)
 		obj, index, _ := types.LookupFieldOrMethod(t, true, own, name)
 		field, ok := obj.(*types.Var)
@@ -104,6 +108,29 @@ func inner(t types.Type, through bool) types.Type {
 	return t
 }
 
+// unselectable says why code cannot select a field of t, or ask first whether
+// t is nil: of pointers Go goes through one, and only through one without a name.
+func unselectable(own *types.Package, t types.Type, name string, through bool) string {
+	elem, isPointer := deref(t)
+	_, again := deref(elem)
+	switch {
+	case isPointer && again && !through:
+		return fmt.Sprintf("field %s cannot be selected from %s, a pointer to a pointer: use a struct or a pointer to one", name, describe(own, t))
+	case isNamedPointer(t), isNamedPointer(elem):
+		return fmt.Sprintf("field %s cannot be selected from %s, a pointer type with a name: use a struct or a pointer to one", name, describe(own, t))
+	}
+	return ""
+}
+
+func isNamedPointer(t types.Type) bool {
+	n := named(t)
+	if n == nil {
+		return false
+	}
+	_, ok := n.Underlying().(*types.Pointer)
+	return ok
+}
+
 // add notes one selector of the path. Embedded fields are written out only
 // where a pointer among them may be nil.
 func (p *fieldPath) add(t types.Type, index []int, name string) {
@@ -122,6 +149,7 @@ func (p *fieldPath) add(t types.Type, index []int, name string) {
 			pointer = true
 		}
 		chain = append(chain, f)
+		p.tag, _ = tagOf(s.Tag(i))
 		steps = append(steps, model.Step{Name: f.Name(), Pointer: isPointer})
 		t = f.Type()
 	}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"fmt"
 	"go/types"
 
 	"github.com/idemgen/idem/contracts"
@@ -9,14 +10,22 @@ import (
 // unstorable finds a part of a result that JSON cannot hold, so that a
 // duplicate would have nothing to get. Fields that JSON leaves out are the
 // type's own choice: clients of providers keep their last response so.
-func unstorable(t types.Type) (part types.Type, field *types.Var) {
+func unstorable(t types.Type) (part types.Type, field *types.Var, why string) {
 	seen := map[types.Type]bool{}
 	var visit func(t types.Type, at *types.Var) bool
 	visit = func(t types.Type, at *types.Var) bool {
-		if seen[t] || knowsJSON(t) {
+		if seen[t] {
 			return false
 		}
 		seen[t] = true
+		if from, lost, name := borrowed(t, jsonMethods); from != nil {
+			part, field = t, at
+			why = fmt.Sprintf("has the %s of the embedded %s, which writes nothing of the field %s: a duplicate would get it without", name, from.Name(), lost.Name())
+			return true
+		}
+		if knowsJSON(t) {
+			return false
+		}
 		bad := false
 		switch u := t.Underlying().(type) {
 		case *types.Signature, *types.Chan:
@@ -34,18 +43,22 @@ func unstorable(t types.Type) (part types.Type, field *types.Var) {
 		case *types.Struct:
 			fields, _ := jsonFields(u)
 			for _, f := range fields {
+				if p := hiddenPointer(f.chain); p != nil {
+					part, field, why = t, f.field(), "embeds *"+p.Name()+", which is not exported: for a duplicate, encoding/json could not read it back"
+					return true
+				}
 				if visit(f.field().Type(), f.field()) {
 					return true
 				}
 			}
 		}
 		if bad {
-			part, field = t, at
+			part, field, why = t, at, "cannot be stored as JSON, so that a duplicate would have nothing to get"
 		}
 		return bad
 	}
 	visit(t, nil)
-	return part, field
+	return part, field, why
 }
 
 // knowsJSON tells whether a type writes itself.
@@ -60,7 +73,7 @@ func knowsJSON(t types.Type) bool {
 
 // storable reports a result that cannot be stored.
 func (c *contract) storable(t types.Type, pos contracts.Pos, path, what string) {
-	part, field := unstorable(t)
+	part, field, why := unstorable(t)
 	if part == nil {
 		return
 	}
@@ -69,5 +82,5 @@ func (c *contract) storable(t types.Type, pos contracts.Pos, path, what string) 
 	if field != nil {
 		decl, where = field, field.Name()+": "
 	}
-	c.fail(pos, path, decl, "%s: %s%s cannot be stored as JSON, so that a duplicate would have nothing to get", what, where, describe(c.types, part))
+	c.fail(pos, path, decl, "%s: %s%s %s", what, where, describe(c.types, part), why)
 }

@@ -3,6 +3,7 @@ package resolve
 import (
 	"fmt"
 	"go/types"
+	"strings"
 
 	"github.com/idemgen/idem/generator/model"
 )
@@ -59,6 +60,9 @@ func nameRef(own *types.Package, obj *types.TypeName, args *types.TypeList) (*mo
 		if !obj.Exported() {
 			return nil, fmt.Errorf("%s.%s, which is not exported", pkg.Path(), obj.Name())
 		}
+		if !mayImport(own.Path(), pkg.Path()) {
+			return nil, fmt.Errorf("%s.%s, which is internal to another part of the tree", pkg.Path(), obj.Name())
+		}
 		ref.Pkg = pkg.Path()
 	}
 	for i := range args.Len() {
@@ -69,6 +73,19 @@ func nameRef(own *types.Package, obj *types.TypeName, args *types.TypeList) (*mo
 		ref.Args = append(ref.Args, arg)
 	}
 	return ref, nil
+}
+
+// mayImport tells whether the rule of internal packages lets one package
+// import another.
+func mayImport(from, path string) bool {
+	elems := strings.Split(path, "/")
+	for i := len(elems) - 1; i >= 0; i-- {
+		if elems[i] == "internal" {
+			root := strings.Join(elems[:i], "/")
+			return root != "" && (from == root || strings.HasPrefix(from, root+"/"))
+		}
+	}
+	return true
 }
 
 func structRef(own *types.Package, t *types.Struct) (*model.Type, error) {
