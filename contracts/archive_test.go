@@ -38,6 +38,26 @@ func TestEachMistakeHasItsMessage(t *testing.T) {
 	}
 }
 
+// What is allowed and probably not meant is told and read all the same.
+func TestEachDoubtHasItsWarning(t *testing.T) {
+	files, err := filepath.Glob("testdata/warnings/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no archives found: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			testArchive(t, file, func(t *testing.T, src []byte) string {
+				f, ds := Parse(archivePath, src)
+				if ds.HasErrors() || len(ds) == 0 || len(f.Contracts) == 0 {
+					t.Fatalf("want warnings alone:\n%s", ds.Text())
+				}
+				checkDiagnostics(t, src, ds)
+				return ds.Text()
+			})
+		})
+	}
+}
+
 func testArchive(t *testing.T, file string, read func(t *testing.T, src []byte) string) {
 	archive, err := txtar.ParseFile(file)
 	if err != nil {

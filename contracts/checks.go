@@ -10,30 +10,67 @@ import (
 // The rules between several answers of one contract. Each is silent if one of
 // its answers is missing or wrong, since that has a message of its own.
 
-// checkNormalized reports normalisers for fields that are no part of the
-// identity: they would do nothing, and silently.
-func (p *parser) checkNormalized(id *Identity) {
+// checkParts reports what is said of fields that are no part of the identity:
+// it would do nothing, and silently.
+func (p *parser) checkParts(id *Identity) {
 	included := setOf(id.Fields)
-	if id.Strategy == ByKey {
+	if id.Strategy != ByHash {
 		included = setOf(id.Key)
 	}
-	if id.Strategy == "" || id.Strategy == ByKey && len(included) == 0 {
+	if id.Strategy == "" || id.Strategy != ByHash && len(included) == 0 {
 		return
 	}
+	p.checkAllowEmpty(id, included)
 	everything := id.Strategy == ByHash && len(id.Fields) == 0
 	excluded := setOf(id.Except)
 	if id.Scope.Set {
 		included[id.Scope.V] = true
 	}
-	for _, n := range id.Normalize {
-		out := pathAbove(n.Field.V, excluded)
+	check := func(v Value[string], path string) {
+		out := pathAbove(v.V, excluded)
 		switch {
-		case pathAbove(n.Field.V, included) != "", everything && out == "":
+		case pathAbove(v.V, included) != "", everything && out == "":
 		case everything:
-			p.errorf(n.Field.Pos, "identity.normalize", "%s is no part of the identity: hash.except leaves %s out", clip(n.Field.V), clip(out))
+			p.errorf(v.Pos, path, "%s is no part of the identity: hash.except leaves %s out", clip(v.V), clip(out))
 		default:
-			p.errorf(n.Field.Pos, "identity.normalize", "%s is no part of the identity%s", clip(n.Field.V), p.didYouMean(n.Field.V, included))
+			p.errorf(v.Pos, path, "%s is no part of the identity%s", clip(v.V), p.didYouMean(v.V, included))
 		}
+	}
+	for _, n := range id.Normalize {
+		check(n.Field, "identity.normalize")
+	}
+	for _, e := range id.AllowVolatile {
+		check(e.Field, "identity.allow_volatile")
+	}
+}
+
+// checkAllowEmpty keeps a key from saying nothing at all.
+func (p *parser) checkAllowEmpty(id *Identity, parts map[string]bool) {
+	const path = "identity.allow_empty"
+	named := 0
+	for _, v := range id.AllowEmpty {
+		switch {
+		case id.Strategy == ByHash:
+			p.errorf(v.Pos, path, "a field of a hash may be empty anyhow, as long as not all are: leave allow_empty out")
+			return
+		case !id.KeyList:
+			p.errorf(v.Pos, path, "only parts of a list key may be empty: two inputs without %s are not the same work", clip(v.V))
+			return
+		case !parts[v.V]:
+			p.errorf(v.Pos, path, "%s is no part of the key%s", clip(v.V), p.didYouMean(v.V, parts))
+		default:
+			named++
+		}
+	}
+	if named > 0 && named == len(parts) {
+		p.errorf(id.AllowEmpty[0].Pos, path, "every part of the key may be empty, so that all inputs without any would be the same work: let one stand")
+	}
+}
+
+// checkCallers warns of keys that two callers may choose alike.
+func (p *parser) checkCallers(id *Identity) {
+	if id.Strategy == ByCallerKey && len(id.Key) == 1 && !id.Scope.Set {
+		p.warnf(id.KeyPos, "identity.caller_key", "%s is the caller's choice, and two callers may choose the same: the second would get the first one's result. Say whose key it is with scope, unless there is one caller", clip(id.Key[0].V))
 	}
 }
 

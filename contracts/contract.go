@@ -98,11 +98,12 @@ func (p *parser) contract(c *Contract, it item) {
 		{"version", "which version of this work is it? It is part of every key: write 1, and raise it when all work is to be new again"},
 		{"statement", "what does the contract promise? Say it in one sentence"},
 		{"handler", "which Go code does the work? Answer with Func, (*T).Method or (T).Method of this package"},
-		{"identity", "when are two inputs the same work? Answer with {key: FIELD}, {key: [FIELD, FIELD]}, {hash: {fields: [FIELD]}} or {hash: {except: [FIELD]}}"},
+		{"identity", "when are two inputs the same work? Answer with {key: FIELD}, {key: [FIELD, FIELD]}, {hash: {fields: [FIELD]}}, {hash: {except: [FIELD]}} or, where the caller chooses, {caller_key: FIELD, scope: FIELD}"},
 		{"window", "for how long is done work remembered? Answer with forever, or a duration such as 90d"},
 		{"response", "what does a duplicate get? Answer with {when_done: " + orSlash(whenDone) + ", while_running: {wait: DURATION} | error | no_op, other_payload: " + orSlash(otherPayload) + "}"},
 	})
-	p.checkNormalized(&c.Identity)
+	p.checkParts(&c.Identity)
+	p.checkCallers(&c.Identity)
 	if scheduled {
 		p.checkMemory(c)
 	}

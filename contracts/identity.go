@@ -10,24 +10,69 @@ import (
 func (p *parser) identity(c *Contract, it item) {
 	id := &c.Identity
 	id.Pos, id.KeyPos, id.Scope.Pos, id.Set = it.key, it.key, it.key, true
-	var key, hash item
+	var answers []strategyAnswer
+	answer := func(read func(*Identity, item)) func(item) {
+		return func(it item) { answers = append(answers, strategyAnswer{it, read}) }
+	}
 	present, ok := p.mapping(it, "a mapping such as {key: PaymentID}", append([]field{
-		{"key", func(it item) { key = it }},
-		{"hash", func(it item) { hash = it }},
+		{"key", answer(p.identityKey)},
+		{"hash", answer(p.identityHash)},
+		{"caller_key", answer(p.callerKey)},
 		{"scope", func(it item) { p.fieldPath(it, &id.Scope) }},
 		{"normalize", func(it item) { p.normalize(id, it) }},
-	}, unsupported("caller_key", "keyed", "allow_empty", "allow_volatile")...))
+		{"allow_empty", func(it item) { id.AllowEmpty = p.fieldPaths(it) }},
+		{"allow_volatile", func(it item) { p.allowVolatile(id, it) }},
+	}, unsupported("keyed")...))
 	switch {
 	case !ok:
-	case key.node != nil && hash.node != nil:
-		p.errorf(hash.key, it.path, "key and hash are two answers to one question: keep one")
-	case key.node != nil:
-		p.identityKey(id, key)
-	case hash.node != nil:
-		p.identityHash(id, hash)
+	case len(answers) > 1:
+		p.errorf(answers[1].key, it.path, "%s and %s are two answers to one question: keep one", lastName(answers[0].path), lastName(answers[1].path))
+	case len(answers) == 1:
+		answers[0].read(id, answers[0].item)
 	case !present["key"] && !present["hash"] && !present["caller_key"]:
-		p.errorf(it.key, it.path, "missing: what makes two inputs the same work? Answer with key: FIELD, key: [FIELD, FIELD], hash: {fields: [FIELD]} or hash: {except: [FIELD]}")
+		p.errorf(it.key, it.path, "missing: what makes two inputs the same work? Answer with key: FIELD, key: [FIELD, FIELD], hash: {fields: [FIELD]}, hash: {except: [FIELD]} or, where the caller chooses, caller_key: FIELD")
 	}
+}
+
+// strategyAnswer is one of the words that say how work is told apart.
+type strategyAnswer struct {
+	item
+	read func(*Identity, item)
+}
+
+// callerKey reads the field that holds a key which somebody else chose.
+func (p *parser) callerKey(id *Identity, it item) {
+	id.Strategy, id.KeyPos = ByCallerKey, it.pos
+	if it.node.Kind == yaml.SequenceNode {
+		p.errorf(it.pos, it.path, "want one field path, since the caller chooses one key; got a list (whose key it is goes into scope)")
+		return
+	}
+	var v Value[string]
+	if p.fieldPath(it, &v); v.Set {
+		id.Key = []Value[string]{v}
+	}
+}
+
+// allowVolatile reads the fields that look volatile and are not.
+func (p *parser) allowVolatile(id *Identity, it item) {
+	const want = `a mapping of field paths to reasons such as {CreatedAt: "set once by the shop, never by a delivery"}`
+	if it.node.Kind != yaml.MappingNode {
+		p.wrongType(it, want)
+		return
+	}
+	p.entries(it, func(name string, keyPos Pos, value *yaml.Node) {
+		if !isFieldPath(name) {
+			p.errorf(keyPos, it.path, "want %s; got %q", wantFieldPath, clip(name))
+			return
+		}
+		why := p.item(value, keyPos, join(it.path, clip(name)))
+		if text, ok := p.text(why, "the reason why the field is the same in every delivery"); ok {
+			id.AllowVolatile = append(id.AllowVolatile, Excuse{
+				Field: Value[string]{V: name, Pos: keyPos, Set: true},
+				Why:   Value[string]{V: strings.TrimSpace(text), Pos: why.pos, Set: true},
+			})
+		}
+	})
 }
 
 func (p *parser) identityKey(id *Identity, it item) {

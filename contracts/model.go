@@ -110,8 +110,9 @@ type Strategy string
 
 // The strategies. The zero Strategy stands in a contract that has errors.
 const (
-	ByKey  Strategy = "key"  // a business key: one field or a list of fields
-	ByHash Strategy = "hash" // the content: chosen fields, or all but some
+	ByKey       Strategy = "key"        // a business key: one field or a list of fields
+	ByHash      Strategy = "hash"       // the content: chosen fields, or all but some
+	ByCallerKey Strategy = "caller_key" // a key that the caller chooses: one field
 )
 
 // Identity says which two inputs are the same work.
@@ -120,9 +121,9 @@ type Identity struct {
 	Set      bool
 	Strategy Strategy
 
-	Key     []Value[string] // ByKey: field paths of the input, one or more
+	Key     []Value[string] // ByKey: field paths of the input, one or more; ByCallerKey: one
 	KeyList bool            // ByKey: written as a list; a list of one is still a list
-	KeyPos  Pos             // of the value of key or hash
+	KeyPos  Pos             // of the value of key, hash or caller_key
 
 	// ByHash: at most one of the two is not empty; both empty means every
 	// exported field.
@@ -131,6 +132,19 @@ type Identity struct {
 
 	Scope     Value[string] // field path; not Set if the contract has no scope
 	Normalize []Normalize   // in the order of the file, one per field
+
+	AllowEmpty    []Value[string] // some parts of a list key, never all
+	AllowVolatile []Excuse        // in the order of the file, one per field
+}
+
+// MayBeEmpty tells whether the part of a list key may say nothing.
+func (id *Identity) MayBeEmpty(part string) bool { return setOf(id.AllowEmpty)[part] }
+
+// Excuse says why a field that looks as if it differed between deliveries of
+// the same work does not.
+type Excuse struct {
+	Field Value[string] // field path
+	Why   Value[string]
 }
 
 // Normalize is the list of normalisers of one field, applied in order.

@@ -107,7 +107,7 @@ func drawContract(t *rapid.T, kind string) *Contract {
 func drawIdentity(t *rapid.T, id *Identity) {
 	id.Set = true
 	var parts []Value[string]
-	switch rapid.IntRange(0, 4).Draw(t, "strategy") {
+	switch rapid.IntRange(0, 5).Draw(t, "strategy") {
 	case 0:
 		id.Strategy, id.Key = ByKey, fieldList(t, "key", 1)[:1]
 	case 1:
@@ -118,9 +118,23 @@ func drawIdentity(t *rapid.T, id *Identity) {
 		id.Strategy, id.Except = ByHash, fieldList(t, "except", 1)
 	case 4:
 		id.Strategy = ByHash
+	case 5:
+		id.Strategy, id.Key = ByCallerKey, fieldList(t, "caller_key", 1)[:1]
 	}
 	maybe(t, "scope", &id.Scope, fields())
+	if id.Strategy == ByCallerKey && !id.Scope.Set {
+		id.Scope = set("Caller") // else there is a warning
+	}
 	parts = append(append(parts, id.Key...), id.Fields...)
+	for i, f := range parts {
+		if id.KeyList && i > 0 && rapid.Bool().Draw(t, "may be empty") {
+			id.AllowEmpty = append(id.AllowEmpty, f)
+		}
+		if rapid.Bool().Draw(t, "looks volatile") {
+			why := rapid.StringMatching(`[A-Z]([a-z:#{}\[\]"'\\ ,&*!%@é日-]{0,40}[a-z.])`).Draw(t, "why")
+			id.AllowVolatile = append(id.AllowVolatile, Excuse{Field: f, Why: set(why)})
+		}
+	}
 	for _, f := range parts {
 		if rapid.Bool().Draw(t, "normalized") {
 			id.Normalize = append(id.Normalize, Normalize{Field: f, Steps: drawSteps(t)})
@@ -302,6 +316,8 @@ func (w *writer) identity(in string, id *Identity) {
 		w.entry(in, "key", w.list(id.Key))
 	case id.Strategy == ByKey:
 		w.entry(in, "key", w.text(id.Key[0].V))
+	case id.Strategy == ByCallerKey:
+		w.entry(in, "caller_key", w.text(id.Key[0].V))
 	case len(id.Fields) > 0:
 		w.entry(in, "hash", "{fields: "+w.list(id.Fields)+"}")
 	case len(id.Except) > 0:
@@ -310,6 +326,14 @@ func (w *writer) identity(in string, id *Identity) {
 		w.entry(in, "hash", "{}")
 	}
 	entryIf(w, in, "scope", id.Scope, w.text)
+	w.listIf(in, "allow_empty", id.AllowEmpty)
+	if len(id.AllowVolatile) > 0 {
+		w.mapping(in, "allow_volatile", func(in string) {
+			for _, e := range id.AllowVolatile {
+				w.entry(in, e.Field.V, w.text(e.Why.V))
+			}
+		})
+	}
 	if len(id.Normalize) == 0 {
 		return
 	}

@@ -74,6 +74,13 @@ func (p *parser) errorf(pos Pos, path, format string, args ...any) {
 	}
 }
 
+// warnf reports what is allowed and probably not meant.
+func (p *parser) warnf(pos Pos, path, format string, args ...any) {
+	if !p.full && len(p.diagnostics) < maxDiagnostics {
+		p.diagnostics = append(p.diagnostics, p.file.Warnf(pos, path, format, args...))
+	}
+}
+
 // read turns the bytes into the root node of the one document, or reports why
 // it cannot.
 func (p *parser) read(src []byte) *yaml.Node {

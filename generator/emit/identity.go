@@ -6,6 +6,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
 )
 
@@ -17,6 +18,9 @@ func (f *file) workID(c *model.Contract) {
 	k, b, in := f.kinds[c], f.v("b"), f.v("in")
 	w := f.writer(b)
 	w.fail = func(path string, err jen.Code) jen.Code {
+		if c.Spec.Identity.Strategy == contracts.ByCallerKey && path == c.Spec.Identity.Key[0].V {
+			path += ", which the caller chooses"
+		}
 		return jen.Return(f.idem("WorkID").Values(), f.idem("IdentityError").Call(jen.Lit(c.Spec.Kind.V), jen.Lit(path), err))
 	}
 	if c.Identity.Input {
@@ -52,6 +56,13 @@ func (f *file) workID(c *model.Contract) {
 // describeIdentity says in words what the body of the key is.
 func describeIdentity(c *model.Contract) string {
 	id := c.Spec.Identity
+	if id.Strategy == contracts.ByCallerKey {
+		text := "the SHA-256 of kind, version and "
+		if id.Scope.Set {
+			text += "the list of " + id.Scope.V + " and "
+		}
+		return text + id.Key[0].V + ", which the caller chooses"
+	}
 	if c.Identity.Hash == nil {
 		var names []string
 		if id.Scope.Set {
@@ -127,12 +138,33 @@ func (w *writer) list(values []*model.Value, in string) {
 
 // part writes one value that must not be empty.
 func (w *writer) part(v *model.Value, in string) {
+	if v.MayBeEmpty {
+		w.orEmpty(v, v.Steps, expr{text: in})
+		return
+	}
 	x := w.reach(v, in)
 	if !v.Form.NeverEmpty() {
 		w.mark()
 	}
 	w.value(v.Form, x, v.Path)
 	w.notEmpty(v.Form, v.Path)
+}
+
+// orEmpty writes a value that may say nothing, of which a nil pointer on the way
+// makes null.
+func (w *writer) orEmpty(v *model.Value, steps []model.Step, x expr) {
+	for i, s := range steps {
+		x = x.field(s.Name)
+		if !s.Pointer {
+			continue
+		}
+		if !w.checked[x.text] {
+			w.orNull(x, func(inner *writer) { inner.orEmpty(v, steps[i+1:], x.pointee()) })
+			return
+		}
+		x = x.pointee()
+	}
+	w.value(v.Form, x, v.Path)
 }
 
 // hash writes the object of the hashed fields.

@@ -126,6 +126,9 @@ type Value struct {
 	Wire  string // the same by the names in JSON, each as WireName has it
 	Steps []Step
 	Form  *Form // of what the last pointer points to
+	// MayBeEmpty says that the part of a key may say nothing; a nil pointer on the
+	// way is null then.
+	MayBeEmpty bool
 }
 
 // TextKind is how a value becomes a plain string.

@@ -33,6 +33,7 @@ type choice struct {
 	picked   bool // hash.fields
 	dropped  bool // hash.except
 	some     bool // a field inside is picked
+	stable   bool // allow_volatile
 }
 
 func (c *choice) child(f *types.Var) *choice {
@@ -338,7 +339,7 @@ func (b *builder) structForm(f *model.Form, t types.Type, u *types.Struct, c *ch
 
 // leaveOut says how a volatile field gets out of a key.
 var leaveOut = map[usage]string{
-	forIdentity: "leave it out with except, or choose the fields that count",
+	forIdentity: "leave it out with except, choose the fields that count, or say with allow_volatile why this one is stable",
 	forPer:      "choose a field that does not",
 }
 
@@ -357,7 +358,7 @@ func (b *builder) member(t types.Type, jf jsonField, c *choice, all bool, path s
 	}
 	goPath := memberPath(b.own, t, jf)
 	full := join(path, goPath)
-	if why := volatile(field.Name(), jf.wire, field.Type()); why != "" {
+	if why := volatile(field.Name(), jf.wire, field.Type()); why != "" && (c == nil || !c.stable) {
 		if b.use == forIdentity || b.use == forPer {
 			b.fail(full, field, "the field looks like %s, which differs between deliveries of the same work: %s", why, leaveOut[b.use])
 		}

@@ -1,7 +1,9 @@
 package resolve
 
 import (
+	"fmt"
 	"go/types"
+	"slices"
 
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
@@ -14,11 +16,12 @@ func (c *contract) resolveIdentity(m *model.Contract) {
 	norms := c.normalizers(id)
 	b := c.builder(forInput)
 	m.Payload = c.form(b, c.in, norms, true, c.spec.Handler.Pos, "handler", "the input "+describe(c.types, c.in))
+	c.excuses = c.allowVolatile(id)
 	if id.Scope.Set {
 		m.Scope = c.value(id.Scope, "identity.scope", c.in, norms, forIdentity)
 	}
 	switch id.Strategy {
-	case contracts.ByKey:
+	case contracts.ByKey, contracts.ByCallerKey:
 		c.keyIdentity(m, id, norms)
 	case contracts.ByHash:
 		c.hashIdentity(m, id)
@@ -30,10 +33,19 @@ func (c *contract) keyIdentity(m *model.Contract, id contracts.Identity, norms *
 	if m.Scope != nil {
 		values = append(values, m.Scope)
 	}
+	path := "identity." + string(id.Strategy)
 	for _, k := range id.Key {
-		if v := c.value(k, "identity.key", c.in, norms, forIdentity); v != nil {
-			values = append(values, v)
+		v := c.value(k, path, c.in, norms, forIdentity)
+		if v == nil {
+			continue
 		}
+		if v.MayBeEmpty = id.MayBeEmpty(k.V); v.MayBeEmpty {
+			c.checkMayBeEmpty(id, k, v)
+		}
+		values = append(values, v)
+	}
+	if len(values) == 0 {
+		return // reported
 	}
 	if id.KeyList || id.Scope.Set || len(values) != 1 {
 		m.Identity.List = values
@@ -42,8 +54,39 @@ func (c *contract) keyIdentity(m *model.Contract, id contracts.Identity, norms *
 	m.Identity.Single = values[0]
 	switch values[0].Form.Op {
 	case model.OpAny, model.OpRawJSON:
-		c.fail(id.Key[0].Pos, "identity.key", nil, "field %s may hold any type, so that the number 1001 and the text \"1001\" would be the same work: give it a concrete type", id.Key[0].V)
+		c.fail(id.Key[0].Pos, path, nil, "field %s may hold any type, so that the number 1001 and the text \"1001\" would be the same work: give it a concrete type", id.Key[0].V)
 	}
+}
+
+// checkMayBeEmpty reports parts of a key that cannot be empty: of a number or a
+// truth value zero says something.
+func (c *contract) checkMayBeEmpty(id contracts.Identity, part contracts.Value[string], v *model.Value) {
+	pointer := slices.ContainsFunc(v.Steps, func(s model.Step) bool { return s.Pointer })
+	if pointer || !v.Form.NeverEmpty() {
+		return
+	}
+	for _, allowed := range id.AllowEmpty {
+		if allowed.V == part.V {
+			c.fail(allowed.Pos, "identity.allow_empty", nil, "field %s is never empty, since zero is a value: leave it out here", part.V)
+		}
+	}
+}
+
+// allowVolatile resolves the fields that look volatile and are said not to be.
+func (c *contract) allowVolatile(id contracts.Identity) [][]*types.Var {
+	var excused [][]*types.Var
+	for _, e := range id.AllowVolatile {
+		p := c.path(e.Field, "identity.allow_volatile", c.in, true)
+		if p == nil {
+			continue
+		}
+		field := p.last()
+		if volatile(field.Name(), p.tag, field.Type()) == "" {
+			c.report(c.file.Warnf(e.Field.Pos, "identity.allow_volatile", "field %s does not look volatile, so that it needs no excuse: leave it out here", e.Field.V))
+		}
+		excused = append(excused, p.chain)
+	}
+	return excused
 }
 
 // normalizers resolves the fields that have normalisers.
@@ -63,8 +106,11 @@ func (c *contract) normalizers(id contracts.Identity) *choice {
 // hashIdentity resolves the fields that are hashed.
 func (c *contract) hashIdentity(m *model.Contract, id contracts.Identity) {
 	root := c.normalizers(id)
-	if root == nil && len(id.Fields)+len(id.Except) > 0 {
+	if root == nil && len(id.Fields)+len(id.Except)+len(c.excuses) > 0 {
 		root = &choice{}
+	}
+	for _, chain := range c.excuses {
+		root.at(chain).stable = true
 	}
 	for _, v := range id.Fields {
 		p := c.path(v, "identity.hash.fields", c.in, true)
@@ -110,6 +156,20 @@ func (c *contract) path(v contracts.Value[string], path string, root types.Type,
 	return p
 }
 
+// excused tells whether allow_volatile names the field.
+func (c *contract) excused(chain []*types.Var) bool {
+	return slices.ContainsFunc(c.excuses, func(e []*types.Var) bool { return slices.Equal(e, chain) })
+}
+
+// excuse says how a field that looks volatile may be part of an identity all
+// the same.
+func excuse(use usage, path string) string {
+	if use != forIdentity {
+		return ""
+	}
+	return fmt.Sprintf(": if this one does not, say why with allow_volatile: {%s: \"…\"}", path)
+}
+
 // value resolves a field that becomes part of a key; nil after a report.
 func (c *contract) value(v contracts.Value[string], path string, root types.Type, norms *choice, use usage) *model.Value {
 	p := c.path(v, path, root, false)
@@ -117,12 +177,8 @@ func (c *contract) value(v contracts.Value[string], path string, root types.Type
 		return nil
 	}
 	field := p.last()
-	if why := volatile(field.Name(), p.tag, field.Type()); why != "" {
-		also := ""
-		if volatile(field.Name(), "", field.Type()) == "" {
-			also = ", " + p.tag + " in JSON,"
-		}
-		c.fail(v.Pos, path, field, "field %s%s looks like %s, which differs between deliveries of the same work", v.V, also, why)
+	if why := volatile(field.Name(), p.tag, field.Type()); why != "" && !(use == forIdentity && c.excused(p.chain)) {
+		c.fail(v.Pos, path, field, "field %s looks like %s, which differs between deliveries of the same work%s", v.V, why, excuse(use, v.V))
 		return nil
 	}
 	at := norms

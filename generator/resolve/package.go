@@ -185,6 +185,8 @@ type contract struct {
 	recv    types.Type // nil for a function
 	in, out types.Type
 	iface   *types.Named // effects; nil without
+
+	excuses [][]*types.Var // the paths that allow_volatile names
 }
 
 func (c *contract) resolve() *model.Contract {
