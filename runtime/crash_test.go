@@ -61,8 +61,8 @@ func (w crashWriter) WriteEffect(ctx context.Context, e idem.EffectWrite) (time.
 	return around(w.c, func() (time.Time, error) { return w.Writer.WriteEffect(ctx, e) })
 }
 
-func (w crashWriter) End(ctx context.Context, e idem.End) (idem.Work, error) {
-	return around(w.c, func() (idem.Work, error) { return w.Writer.End(ctx, e) })
+func (w crashWriter) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+	return around(w.c, func() (idem.Ended, error) { return w.Writer.End(ctx, e) })
 }
 
 func (w crashWriter) Renew(ctx context.Context, l []idem.Lease) ([]idem.Renewal, error) {

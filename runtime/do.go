@@ -189,11 +189,8 @@ func (c *contract[Tx, In, Out]) claimOnce(ctx context.Context, w Writer, request
 // release gives back a claim whose caller has left before anything was done.
 func (c *contract[Tx, In, Out]) release(ctx context.Context, d *delivery[In], fence Fence) error {
 	cause := context.Cause(ctx)
-	var work Work
-	err := c.ledger.durably(ctx, func(ctx context.Context) (err error) {
-		work, err = c.ledger.core.store.End(ctx, c.giveBack(fence, cause))
-		return err
-	})
+	end := c.giveBack(fence, cause)
+	work, err := c.end(ctx, end)
 	if err != nil {
 		return c.fail(d, ErrLedger, Work{}, errors.Join(cause, err))
 	}
@@ -222,11 +219,7 @@ func (c *contract[Tx, In, Out]) finish(ctx context.Context, d *delivery[In], run
 	if end.State == "" {
 		return Result[Out]{}, c.fail(d, ErrLeaseLost, claimed, cause)
 	}
-	var work Work
-	err := c.ledger.durably(ctx, func(ctx context.Context) (err error) {
-		work, err = c.ledger.core.store.End(ctx, end)
-		return err
-	})
+	work, err := c.end(ctx, end)
 	switch {
 	case errors.Is(err, ErrLeaseLost):
 		return Result[Out]{}, c.fail(d, ErrLeaseLost, claimed, cause)
@@ -234,6 +227,24 @@ func (c *contract[Tx, In, Out]) finish(ctx context.Context, d *delivery[In], run
 		return Result[Out]{}, c.fail(d, ErrLedger, claimed, errors.Join(cause, err))
 	}
 	return c.ended(d, out, work, cause)
+}
+
+// end records the end of an attempt, whether or not its caller is still there.
+func (c *contract[Tx, In, Out]) end(ctx context.Context, end End) (work Work, err error) {
+	err = c.ledger.durably(ctx, func(ctx context.Context) error {
+		ended, err := c.ledger.core.store.End(ctx, end)
+		work = workAfter(end, ended)
+		return err
+	})
+	return work, err
+}
+
+// workAfter is what is known of work whose attempt has ended.
+func workAfter(end End, ended Ended) Work {
+	return Work{
+		ID: end.ID, State: end.State, Attempt: ended.Attempt, BudgetLeft: ended.BudgetLeft,
+		NextAttemptAt: ended.NextAttemptAt, ExternalRef: end.ExternalRef,
+	}
 }
 
 // drained reports that an attempt failed because its program is shutting down: the
@@ -313,9 +324,11 @@ func (c *contract[Tx, In, Out]) attemptInOne(ctx, txCtx context.Context, s Sessi
 	if one.failed {
 		return errRollBack
 	}
-	if one.work, err = s.End(txCtx, one.end); err != nil {
+	ended, err := s.End(txCtx, one.end)
+	if err != nil {
 		return err
 	}
+	one.work = workAfter(one.end, ended)
 	if c.ledger.core.store.ExclusiveTx() {
 		one.renewed, err = c.ledger.leases.renewAll(txCtx, s)
 	}
@@ -368,7 +381,8 @@ func (c *contract[Tx, In, Out]) recordFailure(ctx context.Context, d *delivery[I
 				return nil // another delivery was faster: what it did stands
 			}
 			end.Fence = fence
-			work, err = s.End(ctx, end)
+			ended, err := s.End(ctx, end)
+			work = workAfter(end, ended)
 			return err
 		})
 	})

@@ -64,8 +64,7 @@ type Writer interface {
 	WriteEffect(ctx context.Context, e EffectWrite) (startedAt time.Time, err error)
 
 	// End leaves the running state. [ErrLeaseLost] if the fence does not hold.
-	// It returns the work as it now stands.
-	End(ctx context.Context, e End) (Work, error)
+	End(ctx context.Context, e End) (Ended, error)
 
 	// Renew extends leases, in one statement for all. The result has one entry
 	// per lease, in order: whether the fence still holds. A row that is locked by
@@ -225,6 +224,14 @@ type End struct {
 	Window Window
 	// Refund gives the attempt back to the budget: it never started.
 	Refund bool
+}
+
+// Ended is what an [End] has come to, beside what it says itself.
+type Ended struct {
+	Attempt    int
+	BudgetLeft int
+	// NextAttemptAt is when failed work is due.
+	NextAttemptAt time.Time
 }
 
 // Lease is a claim to be extended by For from now on.

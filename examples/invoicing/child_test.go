@@ -149,8 +149,8 @@ func (s stoppingStore) WriteEffect(ctx context.Context, e idem.EffectWrite) (tim
 	return around(s.s, func() (time.Time, error) { return s.Store.WriteEffect(ctx, e) })
 }
 
-func (s stoppingStore) End(ctx context.Context, e idem.End) (idem.Work, error) {
-	return around(s.s, func() (idem.Work, error) { return s.Store.End(ctx, e) })
+func (s stoppingStore) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+	return around(s.s, func() (idem.Ended, error) { return s.Store.End(ctx, e) })
 }
 
 func (s stoppingStore) InTx(ctx context.Context, fn func(ctx context.Context, session idem.Session[*sql.Tx]) error) error {

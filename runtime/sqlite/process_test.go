@@ -76,7 +76,10 @@ func TestTimeDoesNotGoBackWithTheHostsClockAcrossARestart(t *testing.T) {
 	now = now.Add(500 * time.Millisecond) // sooner than the next mark is due
 	end := doneOf(c.Fence)
 	end.Window = idem.For(time.Minute)
-	done, err := first.End(t.Context(), end)
+	if _, err := first.End(t.Context(), end); err != nil {
+		t.Fatal(err)
+	}
+	done, err := first.Lookup(t.Context(), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,8 @@ import (
 // scanner is a row, or rows that stand on one.
 type scanner interface{ Scan(dest ...any) error }
 
-// scanWork reads workColumns, and whatever extra follows them. now is the time
-// of the reading.
-func scanWork(row scanner, now int64, extra ...any) (idem.Work, error) {
+// scanWork reads workColumns. now is the time of the reading.
+func scanWork(row scanner, now int64) (idem.Work, error) {
 	var (
 		w                             idem.Work
 		id                            string
@@ -22,16 +21,13 @@ func scanWork(row scanner, now int64, extra ...any) (idem.Work, error) {
 		next, locked, done, expiresAt sql.NullInt64
 		created                       int64
 	)
-	dest := [32]any{
+	err := row.Scan(
 		&id, &w.Kind, &w.Version, &w.Scope, (*string)(&w.State), &token, &w.Attempt, &w.BudgetLeft,
 		&w.Payload.Codec, &payload, &payloadHash, &w.PayloadShape, &w.Result.Codec, &result, &w.ExternalRef,
-		(*string)(&w.ErrorClass), &w.LastError, &next, &locked, &created, &done, &expiresAt,
-	}
-	n := copy(dest[workColumnCount:], extra)
-	if err := row.Scan(dest[:workColumnCount+n]...); err != nil {
+		(*string)(&w.ErrorClass), &w.LastError, &next, &locked, &created, &done, &expiresAt)
+	if err != nil {
 		return idem.Work{}, err
 	}
-	var err error
 	if w.ID, err = idem.ParseWorkID(id); err != nil {
 		return idem.Work{}, fmt.Errorf("work_log: %w", err)
 	}
@@ -48,8 +44,6 @@ func scanWork(row scanner, now int64, extra ...any) (idem.Work, error) {
 	w.Now = fromMicros(now)
 	return w, nil
 }
-
-const workColumnCount = 22
 
 // forgotten: the row is there, but its window is over. Dead work is kept until
 // somebody has looked at it.

@@ -28,9 +28,9 @@ func (s *session) WriteEffect(ctx context.Context, e idem.EffectWrite) (time.Tim
 	return startedAt, s.w.store.wrap(ctx, "effect", err)
 }
 
-func (s *session) End(ctx context.Context, e idem.End) (idem.Work, error) {
-	work, err := s.w.end(ctx, e)
-	return work, s.w.store.wrap(ctx, "end", err)
+func (s *session) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+	ended, err := s.w.end(ctx, e)
+	return ended, s.w.store.wrap(ctx, "end", err)
 }
 
 func (s *session) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {

@@ -11,7 +11,8 @@ type statements struct {
 	claim, read, extend           *sql.Stmt
 	forgetEffects, forgetAttempts *sql.Stmt
 	abandonAttempt, startAttempt  *sql.Stmt
-	effects, writeEffect          *sql.Stmt
+	effects                       *sql.Stmt
+	writeEffect, moveEffect       *sql.Stmt
 	end, endAttempt               *sql.Stmt
 	renew, mark                   *sql.Stmt
 }
@@ -32,6 +33,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		{&s.stmts.startAttempt, s.writer, startAttemptSQL},
 		{&s.stmts.effects, s.writer, effectsSQL},
 		{&s.stmts.writeEffect, s.writer, writeEffectSQL},
+		{&s.stmts.moveEffect, s.writer, moveEffectSQL},
 		{&s.stmts.end, s.writer, endSQL},
 		{&s.stmts.endAttempt, s.writer, endAttemptSQL},
 		{&s.stmts.renew, s.writer, renewSQL},
@@ -68,8 +70,8 @@ const (
 // no attempt left becomes dead in the same statement. A row of this very claim
 // (its acknowledgement was lost) is left alone here, and recognised afterwards.
 //
-// The last column says whether the row had a life before: its attempts and
-// effects then have to go.
+// What it returns says whether the row had a life before, and is to be read. New
+// work is what the claim says it is.
 const claimSQL = `
 INSERT INTO work_log AS work_log (
 	work_id, kind, version, scope, state, claim_token, attempt, budget_left,
@@ -109,8 +111,7 @@ WHERE (work_log.state = 'done' AND work_log.expires_at <= ?14)
 	OR ((work_log.state = 'failed' AND work_log.next_attempt_at <= ?14
 			OR work_log.state = 'running' AND work_log.locked_until <= ?14 AND work_log.claim_token <> excluded.claim_token)
 		AND (?15 OR work_log.payload_shape <> excluded.payload_shape OR work_log.payload_hash IS excluded.payload_hash))
-RETURNING ` + workColumns + `,
-	EXISTS (SELECT 1 FROM attempt_log WHERE attempt_log.work_id = work_log.work_id)`
+RETURNING EXISTS (SELECT 1 FROM attempt_log WHERE attempt_log.work_id = work_log.work_id)`
 
 // takesPayload: a new shape (a field was added on deploy, say) replaces the
 // payload, so that the hashes of later deliveries can be compared again.
@@ -164,6 +165,21 @@ ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	done_at = excluded.done_at
 RETURNING started_at`
 
+// moveEffectSQL does the same, with the same parameters, for an effect that most
+// likely has a row: it costs half as much.
+const moveEffectSQL = `
+UPDATE effect_log SET
+	guard = ?5, state = ?6, effect_key = ?7, key_epoch = ?8, payload_hash = ?9, payload_shape = ?19,
+	input = CASE WHEN ?10 = '' THEN input ELSE ?11 END,
+	input_codec = CASE WHEN ?10 = '' THEN input_codec ELSE ?10 END,
+	result_codec = ?12, result = ?13, external_ref = ?14, last_error = ?17,
+	started_at = CASE WHEN ?16 THEN ?18 ELSE started_at END,
+	done_at = CASE WHEN ?6 IN ('done', 'refused', 'given_up') THEN ?18 END
+WHERE work_id = ?1 AND effect = ?3 AND per_hash = ?4 AND EXISTS (
+	SELECT 1 FROM work_log
+	WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running' AND (NOT ?15 OR locked_until > ?18))
+RETURNING started_at`
+
 const endSQL = `
 UPDATE work_log SET
 	state = ?3,
@@ -180,7 +196,7 @@ UPDATE work_log SET
 	budget_left = budget_left + ?12,
 	updated_at = ?13
 WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running'
-RETURNING ` + workColumns
+RETURNING attempt, budget_left`
 
 const endAttemptSQL = `
 UPDATE attempt_log SET ended_at = ?3, outcome = ?4, error_class = ?5, error = ?6

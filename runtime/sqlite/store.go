@@ -62,15 +62,15 @@ func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (startedAt 
 }
 
 // End leaves the running state: see [idem.Writer].
-func (s *Store) End(ctx context.Context, e idem.End) (work idem.Work, err error) {
+func (s *Store) End(ctx context.Context, e idem.End) (ended idem.Ended, err error) {
 	err = s.write(ctx, "end", func(ctx context.Context, w *writer) error {
-		work, err = w.end(ctx, e)
+		ended, err = w.end(ctx, e)
 		return err
 	})
 	if err != nil {
-		return idem.Work{}, err
+		return idem.Ended{}, err
 	}
-	return work, nil
+	return ended, nil
 }
 
 // Renew extends leases: see [idem.Writer].

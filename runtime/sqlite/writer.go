@@ -38,17 +38,28 @@ func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) 
 		return idem.Claimed{}, err
 	}
 	release, correlation := cleanText(c.Release), cleanText(c.CorrelationID)
+	scope := cleanText(c.Scope)
 	var lived bool
-	row := w.stmt(ctx, w.store.stmts.claim).QueryRowContext(ctx,
-		c.ID.String(), c.Kind, c.Version, cleanText(c.Scope), c.Token[:], c.Budget-1,
+	err = w.stmt(ctx, w.store.stmts.claim).QueryRowContext(ctx,
+		c.ID.String(), c.Kind, c.Version, scope, c.Token[:], c.Budget-1,
 		c.Payload.Codec, storeBody(c.Payload), storeHash(c.PayloadHash), c.PayloadShape,
-		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload, buriedUntil)
-	work, err := scanWork(row, now, &lived)
+		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload, buriedUntil).Scan(&lived)
 	if errors.Is(err, sql.ErrNoRows) {
 		return w.notClaimed(ctx, c, now)
 	}
 	if err != nil {
 		return idem.Claimed{}, err
+	}
+	work := idem.Work{
+		ID: c.ID, Kind: c.Kind, Version: c.Version, Scope: scope, State: idem.StateRunning, Token: c.Token,
+		Attempt: 1, BudgetLeft: c.Budget - 1,
+		Payload: loadBody(c.Payload.Codec, c.Payload.Data), PayloadHash: c.PayloadHash, PayloadShape: c.PayloadShape,
+		LockedUntil: fromMicros(now + toMicros(c.Lease)), CreatedAt: fromMicros(now), Now: fromMicros(now),
+	}
+	if lived {
+		if work, err = scanWork(w.stmt(ctx, w.store.stmts.read).QueryRowContext(ctx, c.ID.String()), now); err != nil {
+			return idem.Claimed{}, err
+		}
 	}
 	return w.claimed(ctx, work, now, lived, release, correlation)
 }
@@ -127,11 +138,19 @@ func (w *writer) effects(ctx context.Context, id idem.WorkID) (effects []idem.Ef
 
 func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (time.Time, error) {
 	now := w.store.clock.now()
-	var startedAt int64
-	err := w.stmt(ctx, w.store.stmts.writeEffect).QueryRowContext(ctx,
+	args := []any{
 		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
 		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
-		e.Live, e.Restart, cleanError(e.Error), now, e.PayloadShape).Scan(&startedAt)
+		e.Live, e.Restart, cleanError(e.Error), now, e.PayloadShape,
+	}
+	var startedAt int64
+	err := sql.ErrNoRows
+	if e.State != idem.EffectStarted {
+		err = w.stmt(ctx, w.store.stmts.moveEffect).QueryRowContext(ctx, args...).Scan(&startedAt)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = w.stmt(ctx, w.store.stmts.writeEffect).QueryRowContext(ctx, args...).Scan(&startedAt)
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, idem.ErrLeaseLost
 	}
@@ -153,38 +172,37 @@ func expiry(now int64, w idem.Window) (any, error) {
 	return now + toMicros(window), nil
 }
 
-func (w *writer) end(ctx context.Context, e idem.End) (idem.Work, error) {
+func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err error) {
 	now := w.store.clock.now()
 	var next, done, expires any
 	switch e.State {
 	case idem.StateFailed:
-		next = now + toMicros(e.RetryIn)
+		due := now + toMicros(e.RetryIn)
+		next, ended.NextAttemptAt = due, fromMicros(due)
 	case idem.StateDone, idem.StateDead:
 		done = now
-		var err error
 		if expires, err = expiry(now, e.Window); err != nil {
-			return idem.Work{}, err
+			return idem.Ended{}, err
 		}
 	case idem.StateUnknown:
 	default:
-		return idem.Work{}, invalid("work cannot end as %q", e.State)
+		return idem.Ended{}, invalid("work cannot end as %q", e.State)
 	}
 	class, text := string(e.Class), cleanError(e.Error)
-	row := w.stmt(ctx, w.store.stmts.end).QueryRowContext(ctx,
+	err = w.stmt(ctx, w.store.stmts.end).QueryRowContext(ctx,
 		e.ID.String(), e.Token[:], string(e.State), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
-		class, text, next, done, expires, e.Refund, now)
-	work, err := scanWork(row, now)
+		class, text, next, done, expires, e.Refund, now).Scan(&ended.Attempt, &ended.BudgetLeft)
 	if errors.Is(err, sql.ErrNoRows) {
-		return idem.Work{}, idem.ErrLeaseLost
+		return idem.Ended{}, idem.ErrLeaseLost
 	}
 	if err != nil {
-		return idem.Work{}, err
+		return idem.Ended{}, err
 	}
 	outcome := string(e.State)
 	if e.Refund {
 		outcome = "released"
 	}
-	return work, w.exec(ctx, w.store.stmts.endAttempt, e.ID.String(), work.Attempt, now, outcome, class, text)
+	return ended, w.exec(ctx, w.store.stmts.endAttempt, e.ID.String(), ended.Attempt, now, outcome, class, text)
 }
 
 func (w *writer) renew(ctx context.Context, leases []idem.Lease) (_ []idem.Renewal, err error) {

@@ -135,10 +135,12 @@ func (h *harness[Tx]) mustNotWin(c idem.Claim, want idem.State) idem.Work {
 
 func (h *harness[Tx]) end(e idem.End) idem.Work {
 	h.Helper()
-	work, err := h.store.End(h.ctx, e)
+	ended, err := h.store.End(h.ctx, e)
 	if err != nil {
 		h.Fatalf("end: %v", err)
 	}
+	work := h.lookup(e.ID)
+	h.wantSame("what the end says", ended, idem.Ended{Attempt: work.Attempt, BudgetLeft: work.BudgetLeft, NextAttemptAt: work.NextAttemptAt})
 	return work
 }
 
