@@ -27,6 +27,7 @@
 //   - reader.go, scalar.go: mappings and scalars with their surprises
 //   - contract.go, identity.go, effect.go: the words of the language
 //   - checks.go: rules between several answers
+//   - schema.go, schema_words.go: the language for editors
 //
 // Nothing in the package is shared between calls; everything may be used from
 // several goroutines as long as no one changes a value that another reads.

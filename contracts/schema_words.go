@@ -1,0 +1,128 @@
+package contracts
+
+func contractSchema() *schema {
+	window := &schema{Type: "string", AnyOf: []*schema{{Const: "forever"}, schemaRef("duration")}, Examples: []any{"90d", "forever"}}
+	effects := &schema{Type: "object", PropertyNames: schemaRef("name"), AdditionalProperties: schemaRef("effect")}
+	return schemaMapping(
+		schemaWord{"version", true, "The version of this work, which is part of every key: raise it when all work is to be new again.", schemaInteger(1, 1<<31-1)},
+		schemaWord{"statement", true, "What the contract promises, in one sentence.", &schema{Type: "string", Pattern: `\S`}},
+		schemaWord{"handler", true, "The Go code that does the work: Func, (*T).Method or (T).Method of the package beside this file.", schemaRef("handler")},
+		schemaWord{"identity", true, "When two inputs are the same work.", schemaRef("identity")},
+		schemaWord{"window", true, "For how long done work is remembered, counted from its completion: a duration such as 90d, or forever.", window},
+		schemaWord{"response", true, "What a duplicate gets.", schemaRef("response")},
+		schemaWord{"retry", false, "How often failed work may be run again, and how soon.", schemaRef("retry")},
+		schemaWord{"lease", false, "For how long a process that died keeps its work, 1s to 24h; a live one renews it.", schemaRef("duration").withDefault(FormatDuration(DefaultLease))},
+		schemaWord{"timeout", false, "How long one attempt may take, 1s or more.", schemaRef("duration").withDefault(FormatDuration(DefaultTimeout))},
+		schemaWord{"effects", false, "What the handler does to the world: one entry for each method of its effects interface.", effects},
+	)
+}
+
+func identitySchema() *schema {
+	key := &schema{AnyOf: []*schema{schemaRef("field_path"), schemaRef("field_paths")}, Examples: []any{"PaymentID", []string{"Shop.ID", "Number"}}}
+	hash := schemaMapping(
+		schemaWord{"fields", false, "The fields that are hashed.", schemaRef("field_paths")},
+		schemaWord{"except", false, "The fields that are left out; all other exported ones are hashed.", schemaRef("field_paths")},
+	)
+	hash.Not = &schema{Required: []string{"fields", "except"}}
+	reason := &schema{Type: "string", Pattern: `\S`}
+	s := schemaMapping(
+		schemaWord{"key", false, "A business key: a field path of the input such as PaymentID, or a list of them.", key},
+		schemaWord{"hash", false, "The content: chosen fields, all but some, or {} for every exported field.", hash},
+		schemaWord{"caller_key", false, "The field that holds a key which the caller chose, such as an Idempotency-Key header.", schemaRef("field_path")},
+		schemaWord{"scope", false, "Whose work it is: a field path of the input, part of the key.", schemaRef("field_path")},
+		schemaWord{"normalize", false, "How values of fields are made equal before they are compared, in the order of the list.", normalizeSchema()},
+		schemaWord{"allow_empty", false, "Parts of a list key that may be empty.", schemaRef("field_paths")},
+		schemaWord{"allow_volatile", false, "Fields that look as if they differed between deliveries, each with the reason why it does not.", &schema{Type: "object", PropertyNames: schemaRef("field_path"), AdditionalProperties: reason}},
+	)
+	s.OneOf = []*schema{{Required: []string{"key"}}, {Required: []string{"hash"}}, {Required: []string{"caller_key"}}}
+	list := &schema{Required: []string{"key"}, Properties: schemaWords{{name: "key", value: schemaRef("field_paths")}}}
+	s.AllOf = []*schema{{If: &schema{Required: []string{"allow_empty"}}, Then: list}}
+	return s
+}
+
+func normalizeSchema() *schema {
+	var plain, precisions []NormalizerName
+	for _, n := range normalizers {
+		if n != MinorUnits {
+			plain = append(plain, n)
+		}
+		if n.IsPrecision() {
+			precisions = append(precisions, n)
+		}
+	}
+	minorUnits := schemaMapping(schemaWord{string(MinorUnits), true, "A decimal amount as a whole number of its smallest units, with this many digits.", schemaInteger(0, 18)})
+	none, one := 0, 1
+	steps := &schema{
+		Type: "array", MinItems: 1, UniqueItems: true,
+		Items:    &schema{AnyOf: []*schema{schemaEnum(plain), minorUnits}},
+		Contains: schemaEnum(precisions), MinContains: &none, MaxContains: &one,
+	}
+	return &schema{Type: "object", PropertyNames: schemaRef("field_path"), AdditionalProperties: steps}
+}
+
+func responseSchema() *schema {
+	wait := schemaMapping(schemaWord{"wait", true, "For how long a duplicate waits for the result.", schemaRef("duration")})
+	return schemaMapping(
+		schemaWord{"when_done", true, "What a duplicate of done work gets: the recorded result, an error, or nothing.", schemaEnum(whenDone)},
+		schemaWord{"while_running", true, "What a duplicate of running work gets: {wait: 3s} for the result, an error, or nothing.", &schema{AnyOf: []*schema{schemaEnum(whileRunning), wait}}},
+		schemaWord{"other_payload", true, "What the same work with another payload gets: an error, or the recorded result.", schemaEnum(otherPayload)},
+	)
+}
+
+func retrySchema() *schema {
+	low, high := 1, 10
+	backoff := schemaMapping(
+		schemaWord{"initial", false, "The longest pause before the second attempt.", schemaRef("duration").withDefault(FormatDuration(DefaultBackoffInitial))},
+		schemaWord{"max", false, "The longest pause before any attempt.", schemaRef("duration").withDefault(FormatDuration(DefaultBackoffMax))},
+		schemaWord{"multiplier", false, "By how much the longest pause grows from attempt to attempt.", (&schema{Type: "number", Minimum: &low, Maximum: &high}).withDefault(DefaultBackoffMultiplier)},
+	)
+	return schemaMapping(
+		schemaWord{"by", false, "Who runs failed work again: redelivery by the source.", schemaEnum([]RetryBy{ByRedelivery}).withDefault(ByRedelivery)},
+		schemaWord{"max_attempts", false, "After this many attempts the work is dead.", schemaInteger(1, 1000).withDefault(DefaultMaxAttempts)},
+		schemaWord{"backoff", false, "The pauses between attempts, each a random time up to what is said here.", backoff},
+		schemaWord{"permanent", false, "Go errors after which trying again cannot help.", schemaRef("errors")},
+		schemaWord{"transient", false, "Go errors of calls that have done nothing and may pass later.", schemaRef("errors")},
+	)
+}
+
+func effectSchema() *schema {
+	s := schemaMapping(
+		schemaWord{"guard", true, "What makes it safe to repeat the effect: transaction (commits with the ledger), idempotency_key (the provider dedupes), find_first (look before repeating), once (never repeated), read (a recorded read).", schemaEnum(guards)},
+		schemaWord{"call", false, "The Go function that carries the effect out, if it is not called like the effect.", schemaRef("identifier")},
+		schemaWord{"external_ref", false, "The field of the result that says what the other system calls it; kept in the ledger.", schemaRef("field_path")},
+		schemaWord{"once_per", false, "Fields of the effect's input: once for each of their values instead of once for the work.", schemaRef("field_paths")},
+		schemaWord{"find", false, "With find_first: the Go function that looks for what a former attempt left at the provider.", schemaRef("identifier")},
+		schemaWord{"visible_after", false, "With find_first: after what time the provider's search shows what was created, at the latest.", schemaRef("duration")},
+		schemaWord{"remembers_for", false, "With idempotency_key: for how long the provider remembers a key; longer than the retry schedule.", schemaRef("duration")},
+		schemaWord{"header", false, "With idempotency_key: the HTTP header that carries the key.", (&schema{Type: "string", Pattern: headerForm.String()}).withDefault(DefaultHeader)},
+		schemaWord{"if_unknown", false, "With once: what follows if nobody knows whether it happened: ask a person, give_up, or repeat.", schemaEnum(ifUnknowns).withDefault(Ask)},
+	)
+	s.AllOf = guardSchemas()
+	return s
+}
+
+// guardSchemas say which parameters a guard must and which it may not have.
+func guardSchemas() []*schema {
+	var rules []*schema
+	for _, guard := range guards {
+		then, others := &schema{}, &schema{}
+		for _, p := range guardParams {
+			if p.guard != guard {
+				continue
+			}
+			others.Properties = append(others.Properties, schemaWord{name: p.name, value: nothing()})
+			if p.open != "" {
+				then.Required = append(then.Required, p.name)
+			}
+		}
+		if len(others.Properties) == 0 {
+			continue
+		}
+		rule := &schema{If: &schema{Required: []string{"guard"}, Properties: schemaWords{{name: "guard", value: &schema{Const: guard}}}}, Else: others}
+		if len(then.Required) > 0 {
+			rule.Then = then
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
