@@ -11,16 +11,19 @@ import (
 // next is the version that a bump has to write.
 func (u *update) next() int { return max(u.was.last().Number, u.Now.Number) + 1 }
 
-// bump is the way out that gives up what has been done.
-func (u *update) bump() string {
-	return fmt.Sprintf("set version: %d, which makes all work of %s new again, done work too (supersedes, which says what a bump means, is not supported yet)", u.next(), u.was.Name)
+// bump is the way out that gives up what has been done. The words are those that
+// will give up less.
+func (u *update) bump(better string) string {
+	return fmt.Sprintf("set version: %d, which makes all work of %s new again, done work too (%s not supported yet)", u.next(), u.was.Name, better)
 }
+
+const meansOfBump = "supersedes, which says what a bump means, is"
 
 func (u *update) report(d *contracts.Diagnostic) { u.diags = append(u.diags, d) }
 
 func (u *update) identityChanged(old *Version) {
 	d := u.File.Errorf(u.Spec.Identity.Pos, "identity",
-		"this is another identity than version %d has in %s, so that work which is done would be done again: restore the identity, or %s", old.Number, u.lock, u.bump())
+		"this is another identity than version %d has in %s, so that work which is done would be done again: restore the identity, or %s", old.Number, u.lock, u.bump(meansOfBump))
 	u.showShape(d, old)
 	u.report(d)
 }
@@ -116,7 +119,7 @@ func (u *update) goldenChanged(old *Version) {
 
 func (u *update) effectGone(old *Version, was Effect) {
 	u.report(u.File.Errorf(u.Spec.Kind.Pos, "effects."+was.Name,
-		"version %d has this effect in %s and no longer here: work in flight that has done it would do it again under another name, or leave it half done. Restore it, or %s. (was and removed, which answer for one effect, are not supported yet.)", old.Number, u.lock, u.bump()).
+		"version %d has this effect in %s and no longer here: work in flight that has done it would do it again under another name, or leave it half done. Restore it, or %s", old.Number, u.lock, u.bump("was and removed, which answer for one effect, are")).
 		At(u.lock, was.line, 0, "%s was guarded by %s%s", was.Name, was.Guard, oncePer(was.OncePer)))
 }
 
@@ -138,7 +141,7 @@ func (u *update) oncePerChanged(old *Version, was, now Effect) {
 		pos = e.OncePer[0].Pos
 	}
 	d := u.File.Errorf(pos, "effects."+was.Name+".once_per",
-		"this is not what version %d has in %s, so that work in flight would repeat the effect under another key: restore it, or %s. (removed, which answers for one effect, is not supported yet.)", old.Number, u.lock, u.bump())
+		"this is not what version %d has in %s, so that work in flight would repeat the effect under another key: restore it, or %s", old.Number, u.lock, u.bump("removed, which answers for one effect, is"))
 	for i, p := range pairs(was.OncePer, now.OncePer) {
 		u.showPart(d, was.Name, fmt.Sprintf("once_per %d", i+1), p, was.line)
 	}
@@ -160,7 +163,7 @@ func (u *update) windowShorter(old *Version) {
 
 func (u *update) bumped(last *Version) {
 	u.report(u.File.Warnf(u.Spec.Version.Pos, "version",
-		"version %d is new: all work of %s is new again, what version %d has done too (supersedes, which says what a bump means, is not supported yet)", u.Now.Number, u.was.Name, last.Number).
+		"version %d is new: all work of %s is new again, what version %d has done too (%s not supported yet)", u.Now.Number, u.was.Name, last.Number, meansOfBump).
 		At(u.lock, last.line, 0, "version %d is locked here", last.Number))
 }
 

@@ -45,8 +45,14 @@ type reader struct {
 	diags  contracts.Diagnostics
 }
 
+// maxProblems is how many are told of a file that is something else altogether.
+const maxProblems = 100
+
 // errorf reports at a place.
 func (r *reader) errorf(pos contracts.Pos, format string, args ...any) {
+	if len(r.diags) == maxProblems {
+		return
+	}
 	d := (&contracts.File{Path: r.path}).Errorf(pos, "", format, args...)
 	if pos.Line > 0 && pos.Line <= len(r.lines) {
 		line := r.lines[pos.Line-1]
