@@ -1,10 +1,12 @@
 package contracts
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The rules between several answers of one contract. Each is silent if one of
@@ -98,16 +100,25 @@ func (p *parser) didYouMean(word string, set map[string]bool) string {
 // may still send it the key: a key that is forgotten in between pays twice.
 func (p *parser) checkMemory(c *Contract) {
 	schedule := c.RetrySchedule()
-	length := FormatDuration(schedule)
-	if schedule == math.MaxInt64 {
-		length = "more than 290 years"
-	}
 	for _, e := range c.Effects {
 		if e.Guard.V != IdempotencyKey || !e.RemembersFor.Set || e.RemembersFor.V > schedule {
 			continue
 		}
 		p.errorf(e.RemembersFor.Pos, join("effects."+clip(e.Name.V), "remembers_for"),
-			"%s is not longer than the retry schedule of %s (%d attempts of up to %s, a lease of %s and a backoff between them): the last attempt could send a key that the provider has forgotten",
-			FormatDuration(e.RemembersFor.V), length, c.Retry.MaxAttempts.V, FormatDuration(c.Timeout.V), FormatDuration(c.Lease.V))
+			"%s is not longer than the retry schedule of %s (%s): the last attempt could send a key that the provider has forgotten",
+			FormatDuration(e.RemembersFor.V), sayLength(schedule), c.sayAttempts())
 	}
+}
+
+// sayAttempts is what the retry schedule is made of.
+func (c *Contract) sayAttempts() string {
+	return fmt.Sprintf("%d attempts of up to %s, a lease of %s and a backoff between them", c.Retry.MaxAttempts.V, FormatDuration(c.Timeout.V), FormatDuration(c.Lease.V))
+}
+
+// sayLength is a length of time that may be clamped.
+func sayLength(d time.Duration) string {
+	if d == math.MaxInt64 {
+		return "more than 290 years"
+	}
+	return FormatDuration(d)
 }

@@ -79,6 +79,7 @@ func (p *parser) contract(c *Contract, it item) {
 		{"version", func(it item) { p.whole(it, &c.Version, 1, 1<<31-1) }},
 		{"statement", func(it item) { p.statement(c, it) }},
 		{"handler", func(it item) { p.handler(c, it) }},
+		{"delivered_by", func(it item) { p.deliveredBy(c, it) }},
 		{"identity", func(it item) { p.identity(c, it) }},
 		{"window", func(it item) { p.window(c, it) }},
 		{"response", func(it item) { p.response(c, it) }},
@@ -90,7 +91,7 @@ func (p *parser) contract(c *Contract, it item) {
 			p.duration(it, &c.Timeout, durationRange{"a duration such as 10m", "m", time.Second, MaxDuration})
 		})},
 		{"effects", func(it item) { p.effects(c, it) }},
-	}, unsupported("delivered_by", "latest", "supersedes", "release", "payload", "redact", "decisions")...))
+	}, unsupported("latest", "supersedes", "release", "payload", "redact", "decisions")...))
 	if !ok {
 		return
 	}
@@ -107,12 +108,14 @@ func (p *parser) contract(c *Contract, it item) {
 	if scheduled {
 		p.checkMemory(c)
 	}
+	p.checkDelivery(c, scheduled)
 }
 
 // defaults fills in what holds if nothing is said, with the kind as place.
 func (c *Contract) defaults() {
 	at := c.Kind.Pos
 	c.Version.Pos, c.Statement.Pos, c.Handler.Pos = at, at, at
+	c.Delivery.place(at)
 	c.Identity = Identity{Pos: at, KeyPos: at, Scope: Value[string]{Pos: at}}
 	c.Window.Pos = at
 	c.Response.place(at)

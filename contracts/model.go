@@ -48,6 +48,7 @@ type Contract struct {
 	Version   Value[int]    // 1 to 2147483647
 	Statement Value[string]
 	Handler   Value[string] // see ParseHandler for its parts
+	Delivery  Delivery      // what brings the work; not Set if the contract does not say
 	Identity  Identity
 	Window    Window
 	Response  Response
@@ -103,6 +104,21 @@ func (c *Contract) RetrySchedule() time.Duration {
 		return math.MaxInt64
 	}
 	return time.Duration(sum)
+}
+
+// Delivery is what brings the work, and brings it again.
+type Delivery struct {
+	Pos    Pos // of the value of delivered_by, or of the kind if it is absent
+	Set    bool
+	System Value[string] // a row of package knowledge; not Set if the figures are written out
+
+	// RedeliversFor is for how long after the first delivery the same message may
+	// come again; positive. Set if the contract says so itself.
+	RedeliversFor Value[time.Duration]
+	// AckWithin is how soon the system wants its answer; zero if that is not known.
+	AckWithin Value[time.Duration]
+	// ByDesign says that a person or a clock brings the work, which nobody bounds.
+	ByDesign bool
 }
 
 // Strategy is how the identity of work is found.

@@ -93,6 +93,7 @@ func drawContract(t *rapid.T, kind string) *Contract {
 		c.Response.Wait = set(durations(1, MaxDuration).Draw(t, "wait"))
 	}
 	c.Response.OtherPayload = set(rapid.SampledFrom(otherPayload).Draw(t, "other_payload"))
+	defer drawDelivery(t, c)
 	maybe(t, "lease", &c.Lease, durations(time.Second, 24*time.Hour))
 	maybe(t, "timeout", &c.Timeout, durations(time.Second, 24*time.Hour))
 	if rapid.Bool().Draw(t, "has retry") {
@@ -102,6 +103,27 @@ func drawContract(t *rapid.T, kind string) *Contract {
 		c.Effects = append(c.Effects, drawEffect(t, c, name))
 	}
 	return c
+}
+
+// drawDelivery draws what fits the window and the answer to duplicates.
+func drawDelivery(t *rapid.T, c *Contract) {
+	room := MaxDuration
+	if !c.Window.Forever {
+		room = c.Window.Duration - c.RetrySchedule()
+	}
+	if room <= 0 || c.Response.WhileRunning.V == WhileRunningNoOp || !rapid.Bool().Draw(t, "has delivered_by") {
+		return
+	}
+	d := &c.Delivery
+	d.Set = true
+	if room > 3*24*time.Hour && rapid.Bool().Draw(t, "stripe") {
+		d.System, d.RedeliversFor.V = set("stripe"), 3*24*time.Hour
+		return
+	}
+	d.RedeliversFor = set(durations(1, room).Draw(t, "redelivers_for"))
+	if rapid.Bool().Draw(t, "has ack_within") {
+		d.AckWithin = set(durations(max(c.Response.Wait.V, 1), MaxDuration).Draw(t, "ack_within"))
+	}
 }
 
 func drawIdentity(t *rapid.T, id *Identity) {
@@ -281,6 +303,15 @@ func (w *writer) contract(in string, c *Contract) {
 	w.entry(in, "version", fmt.Sprint(c.Version.V))
 	w.entry(in, "statement", w.text(c.Statement.V))
 	w.entry(in, "handler", w.text(c.Handler.V))
+	switch d := c.Delivery; {
+	case d.System.Set:
+		w.entry(in, "delivered_by", w.text(d.System.V))
+	case d.Set:
+		w.mapping(in, "delivered_by", func(in string) {
+			w.entry(in, "redelivers_for", w.text(FormatDuration(d.RedeliversFor.V)))
+			entryIf(w, in, "ack_within", d.AckWithin, FormatDuration)
+		})
+	}
 	w.mapping(in, "identity", func(in string) { w.identity(in, &c.Identity) })
 	if c.Window.Forever {
 		w.entry(in, "window", w.text("forever"))

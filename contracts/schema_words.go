@@ -1,5 +1,7 @@
 package contracts
 
+import "github.com/idemgen/idem/contracts/knowledge"
+
 func contractSchema() *schema {
 	window := &schema{Type: "string", AnyOf: []*schema{{Const: "forever"}, schemaRef("duration")}, Examples: []any{"90d", "forever"}}
 	effects := &schema{Type: "object", PropertyNames: schemaRef("name"), AdditionalProperties: schemaRef("effect")}
@@ -7,6 +9,7 @@ func contractSchema() *schema {
 		schemaWord{"version", true, "The version of this work, which is part of every key: raise it when all work is to be new again.", schemaInteger(1, 1<<31-1)},
 		schemaWord{"statement", true, "What the contract promises, in one sentence.", &schema{Type: "string", Pattern: `\S`}},
 		schemaWord{"handler", true, "The Go code that does the work: Func, (*T).Method or (T).Method of the package beside this file.", schemaRef("handler")},
+		schemaWord{"delivered_by", false, "What brings the work: a delivery system, or for how long its source may deliver a message again and how soon it wants an answer.", deliveredBySchema()},
 		schemaWord{"identity", true, "When two inputs are the same work.", schemaRef("identity")},
 		schemaWord{"window", true, "For how long done work is remembered, counted from its completion: a duration such as 90d, or forever.", window},
 		schemaWord{"response", true, "What a duplicate gets.", schemaRef("response")},
@@ -15,6 +18,22 @@ func contractSchema() *schema {
 		schemaWord{"timeout", false, "How long one attempt may take, 1s or more.", schemaRef("duration").withDefault(FormatDuration(DefaultTimeout))},
 		schemaWord{"effects", false, "What the handler does to the world: one entry for each method of its effects interface.", effects},
 	)
+}
+
+// deliveredBySchema names the systems whose horizon is known; of the others the
+// contract has to say it.
+func deliveredBySchema() *schema {
+	var systems []string
+	for _, row := range knowledge.Deliveries() {
+		if row.Horizon.Stated() {
+			systems = append(systems, row.Name)
+		}
+	}
+	figures := schemaMapping(
+		schemaWord{"redelivers_for", true, "For how long after the first delivery the same message may come again.", schemaRef("duration")},
+		schemaWord{"ack_within", false, "How soon the source wants its answer.", schemaRef("duration")},
+	)
+	return &schema{AnyOf: []*schema{schemaEnum(systems), figures}}
 }
 
 func identitySchema() *schema {

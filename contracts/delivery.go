@@ -1,0 +1,118 @@
+package contracts
+
+import (
+	"math"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/idemgen/idem/contracts/knowledge"
+)
+
+// deliveredBy reads what brings the work: a row of the table of delivery
+// systems, or its figures written out.
+func (p *parser) deliveredBy(c *Contract, it item) {
+	d := &c.Delivery
+	d.place(it.pos)
+	if it.node.Kind == yaml.MappingNode {
+		d.place(it.key)
+		present, _ := p.mapping(it, "", []field{
+			{"redelivers_for", func(it item) { p.duration(it, &d.RedeliversFor, anyDuration("3d", "d")) }},
+			{"ack_within", func(it item) { p.duration(it, &d.AckWithin, anyDuration("10s", "s")) }},
+		})
+		p.unanswered(it.key, it.path, present, []question{
+			{"redelivers_for", "for how long after the first delivery may the same message come again? Answer with a duration such as 3d"},
+		})
+		d.Set = d.RedeliversFor.Set
+		return
+	}
+	const want = "a delivery system such as stripe, or {redelivers_for: DURATION, ack_within: DURATION}"
+	name, ok := p.text(it, want)
+	if !ok {
+		return
+	}
+	row, ok := knowledge.DeliveryNamed(name)
+	if !ok {
+		p.errorf(it.pos, it.path, "want %s; got %q%s", want, clip(name), DidYouMean(name, knowledge.DeliveryNames()))
+		return
+	}
+	horizon, stated := row.Horizon.Get()
+	ack, acked := row.AckWithin.Get()
+	if !stated {
+		answer := "{redelivers_for: DURATION}"
+		if acked {
+			answer = "{redelivers_for: DURATION, ack_within: " + FormatDuration(ack) + "}"
+		}
+		p.errorf(it.pos, it.path, "for how long %s delivers a message again depends on its settings: answer with %s", name, answer)
+		return
+	}
+	d.Set = true
+	d.System = Value[string]{V: name, Pos: it.pos, Set: true}
+	d.RedeliversFor.V, d.AckWithin.V = horizon, ack
+	d.ByDesign = row.ByDesign
+}
+
+func (d *Delivery) place(at Pos) {
+	d.Pos, d.System.Pos, d.RedeliversFor.Pos, d.AckWithin.Pos = at, at, at, at
+}
+
+// name is the delivery system in a message.
+func (d *Delivery) name() string {
+	if d.System.Set {
+		return d.System.V
+	}
+	return "its source"
+}
+
+// Remember is how long done work has to be remembered at least, so that no
+// message that comes again finds it forgotten: as long as the same message may
+// come, and on top of that the retry schedule, in which the last one to come may
+// still be tried. Where a person or a clock brings the work the figure of the
+// table is a decision, in which the schedule is contained. Zero without
+// delivered_by. It is clamped at the largest time.Duration.
+func (c *Contract) Remember() time.Duration {
+	horizon, schedule := c.Delivery.RedeliversFor.V, c.RetrySchedule()
+	switch {
+	case !c.Delivery.Set:
+		return 0
+	case c.Delivery.ByDesign:
+		return max(horizon, schedule)
+	case horizon > math.MaxInt64-schedule:
+		return math.MaxInt64
+	}
+	return horizon + schedule
+}
+
+// checkDelivery compares the contract with what brings its work.
+func (p *parser) checkDelivery(c *Contract, scheduled bool) {
+	d := &c.Delivery
+	if !d.Set {
+		return
+	}
+	if scheduled {
+		p.checkWindow(c)
+	}
+	r := &c.Response
+	if wait := r.Wait; wait.Set && d.AckWithin.V > 0 && wait.V > d.AckWithin.V {
+		p.errorf(wait.Pos, "response.while_running.wait", "%s is longer than the %s in which %s wants its answer: it would take the delivery for failed while the duplicate waits",
+			FormatDuration(wait.V), FormatDuration(d.AckWithin.V), d.name())
+	}
+	if r.WhileRunning.V == WhileRunningNoOp && !d.ByDesign {
+		p.warnf(r.WhileRunning.Pos, "response.while_running", "no_op acknowledges a duplicate while the work may still fail, and a duplicate from %s may be the running message come again: then its last copy is gone. {wait: DURATION} and error do not acknowledge it",
+			d.name())
+	}
+}
+
+// checkWindow reports a window in which a message may come after its work is
+// forgotten, and so be done twice.
+func (p *parser) checkWindow(c *Contract) {
+	w, d, need := c.Window, c.Delivery, c.Remember()
+	switch schedule := c.RetrySchedule(); {
+	case !w.Set || w.Forever || w.Duration >= need:
+	case d.ByDesign:
+		p.errorf(w.Pos, "window", "%s is shorter than %s: where %s brings the work, the same may come again for that long", FormatDuration(w.Duration), sayLength(need), d.name())
+	default:
+		p.errorf(w.Pos, "window", "%s is shorter than %s: %s may deliver again for %s, and the retry schedule is %s (%s)",
+			FormatDuration(w.Duration), sayLength(need), d.name(), FormatDuration(d.RedeliversFor.V), sayLength(schedule), c.sayAttempts())
+	}
+}
