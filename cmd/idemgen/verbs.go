@@ -41,6 +41,7 @@ func verbs() []verb {
 	return []verb{
 		generateVerb(),
 		checkVerb(),
+		explainVerb(),
 		schemaVerb(),
 		demoVerb(),
 		versionVerb(),

@@ -1,0 +1,82 @@
+package generator
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/explain"
+	"github.com/idemgen/idem/generator/resolve"
+)
+
+// Explanation says what a contract means.
+type Explanation struct {
+	// Text is in plain sentences, and ends with a newline. It is empty if the
+	// contract has errors.
+	Text string
+	// Diagnostics are about the file that the contract stands in.
+	Diagnostics contracts.Diagnostics
+}
+
+// Explain finds the contract of a kind in the module that options.Dir is in, and
+// says what it means. Only the contract file is read: neither has the Go code to
+// compile, nor is the go command run. Of the options only Dir counts.
+//
+// The error is for a kind that no contract has, and for what no contract can be
+// blamed for.
+func Explain(ctx context.Context, options Options, kind string) (Explanation, error) {
+	dir, err := filepath.Abs(options.Dir)
+	if err != nil {
+		return Explanation{}, fmt.Errorf("find the working directory: %w", err)
+	}
+	mod, err := resolve.ModuleOf(dir)
+	if err != nil {
+		return Explanation{}, err
+	}
+	dirs, err := resolve.Find(ctx, mod.Root, []string{"./..."})
+	if err != nil {
+		return Explanation{}, err
+	}
+	var kinds []string
+	for _, d := range dirs {
+		for _, name := range d.Contracts {
+			path := filepath.Join(d.Path, name)
+			src, err := os.ReadFile(path)
+			if err != nil {
+				return Explanation{}, fmt.Errorf("read contract: %w", err)
+			}
+			file, diags := contracts.Parse(resolve.Show(dir, path), src)
+			for _, c := range file.Contracts {
+				if c.Kind.V == kind {
+					return explanation(file, c, diags), nil
+				}
+				kinds = append(kinds, c.Kind.V)
+			}
+		}
+	}
+	return Explanation{}, noKind(mod, kind, kinds)
+}
+
+func explanation(file *contracts.File, c *contracts.Contract, diags contracts.Diagnostics) Explanation {
+	e := Explanation{Diagnostics: diags}
+	if !diags.HasErrors() {
+		e.Text = explain.Contract(c, fmt.Sprintf("%s:%d", file.Path, c.Kind.Pos.Line))
+	}
+	return e
+}
+
+func noKind(mod resolve.Module, kind string, kinds []string) error {
+	const most = 20
+	switch {
+	case len(kinds) == 0:
+		return fmt.Errorf("module %s has no contracts (files NAME%s)", mod.Path, resolve.ContractSuffix)
+	case contracts.Suggest(kind, kinds) != "":
+		return fmt.Errorf("module %s has no contract %s%s", mod.Path, kind, contracts.DidYouMean(kind, kinds))
+	case len(kinds) > most:
+		return fmt.Errorf("module %s has no contract %s among its %d", mod.Path, kind, len(kinds))
+	}
+	return fmt.Errorf("module %s has no contract %s; it has %s", mod.Path, kind, strings.Join(kinds, ", "))
+}

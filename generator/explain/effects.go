@@ -1,0 +1,168 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idem/contracts"
+)
+
+func effects(w *writer, c *contracts.Contract) {
+	if len(c.Effects) == 0 {
+		w.para("Nothing that the contract knows of: it has no effects. If the process is killed, the next attempt runs the handler again from its first line, and whatever the handler does of its own happens again.")
+		return
+	}
+	if oneTransaction(c) {
+		w.para("All effects are changes of the ledger's own database. The claim, the effects and the result commit in one transaction: a process that is killed leaves either all of it or nothing.")
+	} else {
+		w.para("If the process is killed before the first effect, nothing has happened. Later attempts run the handler again from its first line; an effect that is done answers from the ledger and is not called again. If the process is killed after the last effect and before the result is recorded, the next attempt collects the recorded answers and ends the work without calling anybody.")
+	}
+	w.para("An attempt that asks for an effect of an earlier one with other values stops the work for a person (ErrEffectDiverged).")
+	for _, e := range c.Effects {
+		effect(w, e)
+	}
+}
+
+// oneTransaction tells whether claim, effects and result commit together.
+func oneTransaction(c *contracts.Contract) bool {
+	other := func(e *contracts.Effect) bool { return e.Guard.V != contracts.Transaction }
+	return len(c.Effects) > 0 && !slices.ContainsFunc(c.Effects, other)
+}
+
+func effect(w *writer, e *contracts.Effect) {
+	g := guards[e.Guard.V]
+	w.subheading("%s: %s", e.Name.V, g.name)
+	w.item("Promise", "%s", g.promise(e))
+	w.item("Not promised", "%s", g.excludes(e))
+	if len(e.OncePer) > 0 {
+		w.item("How often", "once for each %s of its input within the work, not once for the work.", and(paths(e.OncePer)))
+	} else {
+		w.item("How often", "once for the work.")
+	}
+	w.item("Carried out by", "%s.", e.CallName())
+	if e.Guard.V == contracts.IdempotencyKey || e.Guard.V == contracts.FindFirst {
+		w.item("Its key", "the SHA-256 of %s.", effectKey(e))
+	}
+	if e.ExternalRef.Set {
+		w.item("Kept in the ledger", "%s of its result, which is what the other system calls it.", e.ExternalRef.V)
+	}
+	for _, point := range g.crash {
+		w.item("Killed "+point.when, "%s", point.then(e))
+	}
+}
+
+// effectKey is the text of which an effect's key is the hash.
+func effectKey(e *contracts.Effect) string {
+	text := "<work ID>:" + e.Name.V
+	if len(e.OncePer) > 0 {
+		text += ":[<" + strings.Join(paths(e.OncePer), ">,<") + ">]"
+	}
+	return text
+}
+
+// words say something of an effect.
+type words func(*contracts.Effect) string
+
+func say(text string) words { return func(*contracts.Effect) string { return text } }
+
+// crash is a point at which a process can be killed, and what follows.
+type crash struct {
+	when string
+	then words
+}
+
+// guard is what a guard promises.
+type guard struct {
+	name              string
+	promise, excludes words
+	crash             []crash
+}
+
+// The points that effects outside the database have in common.
+var (
+	beforeStart = crash{"before its start is recorded", say("it has not happened; the next attempt starts it.")}
+	afterAnswer = crash{"after its answer is recorded", say("the next attempt gets that answer, and calls nobody.")}
+)
+
+const between = "between that and its answer"
+
+var guards = map[contracts.Guard]guard{
+	contracts.Transaction: {
+		name:     "in one transaction with the ledger",
+		promise:  say("exactly once. The change and its record commit together."),
+		excludes: say("anything that the function does outside that database."),
+		crash: []crash{
+			{"before the commit", say("nothing has happened; the next attempt does it.")},
+			{"after the commit", say("the next attempt gets the recorded answer, and changes nothing.")},
+		},
+	},
+	contracts.IdempotencyKey: {
+		name: "the provider knows our key",
+		promise: func(e *contracts.Effect) string {
+			return "exactly once, as long as the provider remembers the key that it was sent in " + e.Header.V + ": " + span(e.RemembersFor.V) + "."
+		},
+		excludes: func(e *contracts.Effect) string {
+			return "a repeat after " + span(e.RemembersFor.V) + ": the provider might do it again, so the work waits for a person instead."
+		},
+		crash: []crash{
+			beforeStart,
+			{between, func(e *contracts.Effect) string {
+				return "nobody here knows whether the provider did it; the next attempt sends the same key again, and the provider does it once. Later than " + span(e.RemembersFor.V) + " after the start, a person decides."
+			}},
+			afterAnswer,
+		},
+	},
+	contracts.FindFirst: {
+		name: "look before repeating",
+		promise: func(e *contracts.Effect) string {
+			return "found, or done once more: " + e.Find.V + " looks before anything is repeated."
+		},
+		excludes: func(e *contracts.Effect) string {
+			return "that there is never a second: there is one if the search shows the first later than " + span(e.VisibleAfter.V) + " after its start, or if a process that had stopped goes on after its lease is over (one for each lost lease at worst)."
+		},
+		crash: []crash{
+			beforeStart,
+			{between, func(e *contracts.Effect) string {
+				return "the next attempt waits until " + span(e.VisibleAfter.V) + " have passed since the start, and looks; what is found counts as done, and only what is absent is called again."
+			}},
+			afterAnswer,
+		},
+	},
+	contracts.Once: {
+		name:    "never repeated",
+		promise: oncePromise,
+		excludes: func(e *contracts.Effect) string {
+			if e.IfUnknown.V == contracts.Repeat {
+				return "that it happens once only: after a crash at the wrong moment it happens twice."
+			}
+			return "that it happened: of a call that was cut off, nobody knows."
+		},
+		crash: []crash{beforeStart, {between, onceUnknown}, afterAnswer},
+	},
+	contracts.Read: {
+		name:     "a recorded read",
+		promise:  say("every attempt decides by the same answer, the first that was recorded."),
+		excludes: say("that the answer is fresh."),
+		crash: []crash{
+			{"before its answer is recorded", say("the next attempt reads again.")},
+			{"after its answer is recorded", say("the next attempt gets that answer, whatever has changed since.")},
+		},
+	},
+}
+
+func oncePromise(e *contracts.Effect) string {
+	if e.IfUnknown.V == contracts.Repeat {
+		return "at least once, and once only unless a call is cut off."
+	}
+	return "never twice by us."
+}
+
+func onceUnknown(e *contracts.Effect) string {
+	switch e.IfUnknown.V {
+	case contracts.GiveUp:
+		return "nobody knows whether it happened; it is recorded as given up, never as done, and not called again. The handler gets ErrGivenUp and may go on without it."
+	case contracts.Repeat:
+		return "nobody knows whether it happened; the next attempt calls again."
+	}
+	return "nobody knows whether it happened; the work waits for a person (ErrOutcomeUnknown), and no delivery runs it again."
+}

@@ -1,0 +1,112 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/idemgen/idem/contracts"
+)
+
+// Contract explains a contract without errors. Place is where it stands, such as
+// billing/orders.idem.yaml:3. The text is at most 80 characters wide, names of
+// the contract aside, and ends with a newline.
+func Contract(c *contracts.Contract, place string) string {
+	w := &writer{}
+	w.line("%s, version %d (%s)", c.Kind.V, c.Version.V, place)
+	w.para("%s", strings.Join(strings.Fields(c.Statement.V), " "))
+	w.para("The work is done by %s.", c.Handler.V)
+
+	w.heading("What is the same work")
+	identity(w, c)
+	w.heading("For how long it is remembered")
+	window(w, c)
+	w.heading("What a duplicate gets")
+	duplicates(w, c)
+	w.heading("How often it is tried")
+	retries(w, c)
+	w.heading("What it does to the world")
+	effects(w, c)
+	w.heading("When to acknowledge a delivery")
+	acknowledge(w, c)
+	return w.String()
+}
+
+func window(w *writer, c *contracts.Contract) {
+	if c.Window.Forever {
+		w.para("For ever: work that was done or given up never becomes new again.")
+		return
+	}
+	w.para("For %s from the moment at which the work was done or given up. The same input after that is new work, and all of it is done again. Work on which a person has to decide is not forgotten.", span(c.Window.Duration))
+}
+
+// duplicates tells the answer for every state that work can be in.
+func duplicates(w *writer, c *contracts.Contract) {
+	w.para("A duplicate is a second delivery of the same work. What Do answers depends on how far the first one came:")
+	w.table([][]string{
+		{"the work is", "the duplicate gets", "acknowledge"},
+		append([]string{"done"}, whenDone(c)...),
+		append([]string{"running"}, whileRunning(c)...),
+		{"failed, and it is too early to try again", "ErrRetryLater, with the time of the next attempt", "no"},
+		{"failed, and the pause is over", "the next attempt, and its result", "if it succeeds, or gives up"},
+		{"unknown: an effect may or may not have happened", "ErrOutcomeUnknown, until a person decides", "no"},
+		{"waiting for a person's approval", "ErrAwaitingApproval", "no"},
+		{"dead: given up after the last attempt or a permanent error", "ErrDead", "yes"},
+	})
+	switch c.Response.OtherPayload.V {
+	case contracts.OtherPayloadError:
+		w.para("If the duplicate is the same work and the rest of its input differs, it gets ErrPayloadMismatch instead, which is not to be acknowledged. Fields that look as if they changed with every delivery are not compared, and nothing is if the Go type of the input has changed in between.")
+	case contracts.OtherPayloadReturnOriginal:
+		w.para("The rest of the duplicate's input may differ: it gets the same answers.")
+	}
+}
+
+// whenDone is the answer, and whether to acknowledge it.
+func whenDone(c *contracts.Contract) []string {
+	switch c.Response.WhenDone.V {
+	case contracts.ReturnOriginal:
+		return []string{"the recorded result of the first", "yes"}
+	case contracts.WhenDoneError:
+		return []string{"ErrDone", "yes"}
+	}
+	return []string{"no result and no error", "yes"}
+}
+
+func whileRunning(c *contracts.Contract) []string {
+	switch c.Response.WhileRunning.V {
+	case contracts.WhileRunningWait:
+		return []string{fmt.Sprintf("the result, if it is there within %s; ErrRunning if not", span(c.Response.Wait.V)), "with the result"}
+	case contracts.WhileRunningError:
+		return []string{"ErrRunning, at once", "no"}
+	}
+	return []string{"no result and no error, at once, though the work may still fail", "yes"}
+}
+
+// acknowledge is the table of what ShouldAck says.
+func acknowledge(w *writer, c *contracts.Contract) {
+	w.para("idem.ShouldAck(err) says yes when another delivery would change nothing:")
+	rows := [][]string{{"Do returned", "because", "acknowledge"}}
+	rows = append(rows, []string{"no error", "the work is done", "yes"})
+	if c.Response.WhileRunning.V == contracts.WhileRunningNoOp {
+		rows = append(rows, []string{"no error", "another process has the work, and it may still fail", "yes"})
+	}
+	if c.Response.WhenDone.V == contracts.WhenDoneError {
+		rows = append(rows, []string{"ErrDone", "it was done before", "yes"})
+	}
+	rows = append(rows,
+		[]string{"ErrDead", "it was given up, and the ledger keeps it for a person", "yes"},
+		[]string{"ErrResultDropped", "it is done; the result was too large to keep", "yes"})
+	rows = append(rows,
+		[]string{"ErrRunning", "another process has the work, and may fail", "no"},
+		[]string{"ErrRetryLater", "this attempt failed, or it is too early for the next", "no"},
+		[]string{"ErrOutcomeUnknown", "a person decides whether an effect happened", "no"},
+		[]string{"ErrEffectDiverged", "an attempt asked for other effects than the one before; a person decides", "no"},
+		[]string{"ErrAwaitingApproval", "a person has to approve", "no"})
+	if c.Response.OtherPayload.V == contracts.OtherPayloadError {
+		rows = append(rows, []string{"ErrPayloadMismatch", "the same work came with another input", "no"})
+	}
+	w.table(append(rows,
+		[]string{"ErrIdentity", "the input does not say which work it is", "no"},
+		[]string{"ErrLeaseLost", "the attempt was too slow, and another may have the work", "no"},
+		[]string{"ErrLedger, ErrSchema, ErrClosed, ErrContract", "the ledger could not be asked", "no"}))
+	w.para("What can never succeed and is not to be acknowledged belongs in the dead letters of the source.")
+}
