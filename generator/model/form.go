@@ -82,10 +82,11 @@ func (f *Form) Fallible() bool {
 }
 
 // NeverEmpty tells whether no value of the form is an empty identity: numbers
-// and truth values, of which zero is a value.
+// and truth values, of which zero is a value. A json.Number may be "", which is
+// no number.
 func (f *Form) NeverEmpty() bool {
 	switch f.Op {
-	case OpInt, OpUint, OpFloat64, OpFloat32, OpBool, OpNumber, OpMinor, OpDecimal:
+	case OpInt, OpUint, OpFloat64, OpFloat32, OpBool, OpMinor, OpDecimal:
 		return true
 	}
 	return false
