@@ -178,7 +178,11 @@ func (c *contract) value(v contracts.Value[string], path string, root types.Type
 	}
 	field := p.last()
 	if why := volatile(field.Name(), p.tag, field.Type()); why != "" && !(use == forIdentity && c.excused(p.chain)) {
-		c.fail(v.Pos, path, field, "field %s looks like %s, which differs between deliveries of the same work%s", v.V, why, excuse(use, v.V))
+		also := ""
+		if volatile(field.Name(), "", field.Type()) == "" {
+			also = ", " + p.tag + " in JSON,"
+		}
+		c.fail(v.Pos, path, field, "field %s%s looks like %s, which differs between deliveries of the same work%s", v.V, also, why, excuse(use, v.V))
 		return nil
 	}
 	at := norms
