@@ -2,6 +2,7 @@ package generator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,13 +90,29 @@ type Stats struct {
 // contract can be blamed for: a pattern that matches no directory, a file that
 // cannot be read or written, a go command that does not run.
 //
-// Run may be called concurrently for different directories.
+// Run may be called concurrently, also by several processes: those that change
+// the idem.lock of one module do so one after another.
 func Run(ctx context.Context, options Options) (Report, error) {
 	began := time.Now()
 	report, err := run(ctx, options)
+	for n := 0; errors.Is(err, errOtherRun) && n < maxOtherRuns; n++ {
+		select {
+		case <-ctx.Done():
+			return report, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+		report, err = run(ctx, options)
+	}
 	report.Stats.Total = time.Since(began)
 	return report, err
 }
+
+// A run that meets another one at an idem.lock begins anew, after a pause, since
+// what it compared is out of date.
+const (
+	pause        = 20 * time.Millisecond
+	maxOtherRuns = 100
+)
 
 func run(ctx context.Context, options Options) (Report, error) {
 	var report Report
@@ -137,7 +154,7 @@ func run(ctx context.Context, options Options) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	plan.files = append(plan.files, locked...)
+	plan.files = append(locked, plan.files...) // first, since they may have to wait
 	if options.Check {
 		report.Files = plan.compare(dir)
 		return report, nil
@@ -219,6 +236,9 @@ type plan struct {
 type planned struct {
 	path    string // absolute
 	content []byte
+	// of is set for content that was made of what the file held before; it must
+	// hold that still when it is replaced.
+	of *[]byte
 }
 
 // render makes the files of all packages, and finds those that no contract
@@ -231,7 +251,7 @@ func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 			return p, fmt.Errorf("package %s: %w", m.Path, err)
 		}
 		for _, o := range outputs {
-			p.files = append(p.files, planned{filepath.Join(m.Dir, o.Name), o.Content})
+			p.files = append(p.files, planned{path: filepath.Join(m.Dir, o.Name), content: o.Content})
 		}
 	}
 	for _, d := range dirs {

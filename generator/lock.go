@@ -118,7 +118,7 @@ func (m *lockedModule) update(dir string) (*planned, contracts.Diagnostics, erro
 	if next == nil || missing && len(next.Kinds) == 0 {
 		return nil, diags, nil
 	}
-	return &planned{path, next.Format()}, diags, nil
+	return &planned{path, next.Format(), &src}, diags, nil
 }
 
 // show is a file's name as messages and reports have it. The lock of a module is

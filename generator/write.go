@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -104,7 +105,17 @@ func sorted(files []File) []File {
 }
 
 // replacement is new content beside the file that it will replace.
-type replacement struct{ temp, path string }
+type replacement struct {
+	temp, path string
+	of         *[]byte // see planned
+}
+
+// errOtherRun says that another run is changing the same file, or has.
+var errOtherRun = errors.New("another run of idemgen changes it")
+
+// oldTemp is the age at which a temporary file is no running process's: it is
+// made when everything that takes time is done.
+const oldTemp = 10 * time.Second
 
 // prepare writes the content beside its file; nil if the file has it already.
 func prepare(f planned) (r *replacement, err error) {
@@ -119,7 +130,10 @@ func prepare(f planned) (r *replacement, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read generated file: %w", err)
 	}
-	temp, err := createBeside(path)
+	if err := sweep(path); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	temp, err := createBeside(path, f.of != nil)
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
@@ -131,20 +145,58 @@ func prepare(f planned) (r *replacement, err error) {
 	if err := fill(temp, f.content, path); err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	return &replacement{temp.Name(), path}, nil
+	return &replacement{temp.Name(), path, f.of}, nil
 }
 
-// createBeside makes a new file in the folder of path. Its name begins with a
-// dot, so that a go command that runs meanwhile does not see it; its mode is
-// what the umask makes of a new file's.
-func createBeside(path string) (*os.File, error) {
+// tempName is the name of a new file in the folder of path. It begins with a
+// dot, so that a go command that runs meanwhile does not see it.
+func tempName(path, unique string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+unique+".tmp")
+}
+
+// createBeside makes a new file in the folder of path, with the mode that the
+// umask makes of a new file's. A shared one has one name for all processes, and
+// whoever makes it comes first.
+func createBeside(path string, shared bool) (*os.File, error) {
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if shared {
+		f, err := os.OpenFile(tempName(path, ""), flags, newFileMode)
+		if errors.Is(err, fs.ErrExist) {
+			err = errOtherRun
+		}
+		return f, err
+	}
 	for i := 0; ; i++ {
-		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.%d.tmp", filepath.Base(path), os.Getpid(), i))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
+		f, err := os.OpenFile(tempName(path, fmt.Sprintf(".%d.%d", os.Getpid(), i)), flags, newFileMode)
 		if !errors.Is(err, fs.ErrExist) || i == 100 {
 			return f, err
 		}
 	}
+}
+
+// sweep removes what a process that was killed has left in place of path's
+// temporary file.
+func sweep(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "."+filepath.Base(path)+".") || !strings.HasSuffix(e.Name(), ".tmp") {
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // another run's, and done
+		}
+		if err == nil && time.Since(info.ModTime()) > oldTemp {
+			err = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // fill writes and closes temp, with the mode of the file that it replaces.
@@ -157,6 +209,15 @@ func fill(temp *os.File, content []byte, path string) error {
 }
 
 func (r replacement) commit() error {
+	if r.of != nil {
+		now, err := os.ReadFile(r.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("write %s: %w", r.path, err)
+		}
+		if !bytes.Equal(now, *r.of) {
+			return fmt.Errorf("write %s: %w", r.path, errOtherRun)
+		}
+	}
 	if err := os.Rename(r.temp, r.path); err != nil {
 		return fmt.Errorf("write %s: %w", r.path, err)
 	}

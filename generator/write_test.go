@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,7 +20,7 @@ func TestWriteReplacesOnlyWhatDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := stat(t, same)
-	p := plan{files: []planned{{other, []byte("new")}, {same, []byte("same")}, {filepath.Join(dir, "added.go"), []byte("added")}}}
+	p := plan{files: []planned{{path: other, content: []byte("new")}, {path: same, content: []byte("same")}, {path: filepath.Join(dir, "added.go"), content: []byte("added")}}}
 	files, err := p.write(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func TestWriteKeepsModeAndLinks(t *testing.T) {
 	if err := os.Symlink("real.go", link); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	if _, err := (plan{files: []planned{{link, []byte("new")}}}).write(dir); err != nil {
+	if _, err := (plan{files: []planned{{path: link, content: []byte("new")}}}).write(dir); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -68,7 +69,7 @@ func TestFailedWriteChangesNothing(t *testing.T) {
 	put(t, first, "old")
 	put(t, orphan, "old")
 	p := plan{
-		files:   []planned{{first, []byte("new")}, {filepath.Join(dir, "no", "such", "folder.go"), []byte("new")}},
+		files:   []planned{{path: first, content: []byte("new")}, {path: filepath.Join(dir, "no", "such", "folder.go"), content: []byte("new")}},
 		orphans: []string{orphan},
 	}
 	if files, err := p.write(dir); err == nil {
@@ -85,7 +86,7 @@ func TestCompareWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	stale := filepath.Join(dir, "stale.go")
 	put(t, stale, "old\n")
-	p := plan{files: []planned{{stale, []byte("new\n")}, {filepath.Join(dir, "missing.go"), []byte("new\n")}}, orphans: []string{filepath.Join(dir, "orphan.go")}}
+	p := plan{files: []planned{{path: stale, content: []byte("new\n")}, {path: filepath.Join(dir, "missing.go"), content: []byte("new\n")}}, orphans: []string{filepath.Join(dir, "orphan.go")}}
 	files := p.compare(dir)
 	want := []File{
 		{Path: "missing.go", Change: Missing, Diff: "--- /dev/null\n+++ b/missing.go\n@@ -0,0 +1 @@\n+new\n"},
@@ -132,4 +133,42 @@ func noLeftovers(t *testing.T, dir string, want int) {
 	if len(entries) != want {
 		t.Errorf("the folder holds %v, want %d files", entries, want)
 	}
+}
+
+func TestWriteRemovesWhatAKilledRunLeft(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "shop_idem.go")
+	left, fresh, other := filepath.Join(dir, ".shop_idem.go.1.0.tmp"), filepath.Join(dir, ".shop_idem.go.2.0.tmp"), filepath.Join(dir, ".other.tmp")
+	for _, name := range []string{left, fresh, other} {
+		put(t, name, "half")
+	}
+	long := time.Now().Add(-2 * oldTemp)
+	for _, name := range []string{left, other} {
+		if err := os.Chtimes(name, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := (plan{files: []planned{{path: path, content: []byte("new")}}}).write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", left, err)
+	}
+	stat(t, fresh) // of a run that is at work
+	stat(t, other)
+}
+
+func TestWriteReplacesNothingMadeOfWhatIsNoLongerThere(t *testing.T) {
+	dir := t.TempDir()
+	lock, code := filepath.Join(dir, "idem.lock"), filepath.Join(dir, "shop_idem.go")
+	put(t, lock, "one more kind")
+	before := []byte("kinds")
+	p := plan{files: []planned{{lock, []byte("kinds and mine"), &before}, {path: code, content: []byte("code")}}}
+	if _, err := p.write(dir); !errors.Is(err, errOtherRun) {
+		t.Errorf("got %v, want %v", err, errOtherRun)
+	}
+	if got := get(t, lock); got != "one more kind" {
+		t.Errorf("idem.lock holds %q", got)
+	}
+	noLeftovers(t, dir, 1)
 }

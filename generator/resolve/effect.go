@@ -21,6 +21,9 @@ func (c *contract) resolveEffects(m *model.Contract) {
 			continue
 		}
 		byMethod[e.Method()] = e
+		if c.unexported(e) {
+			continue // told below
+		}
 		if me := c.effect(e); me != nil {
 			m.Effects = append(m.Effects, me)
 		}
@@ -30,6 +33,10 @@ func (c *contract) resolveEffects(m *model.Contract) {
 			continue
 		}
 		name := contracts.EffectName(fn.Name())
+		if !fn.Exported() {
+			c.fail(c.spec.Handler.Pos, "effects", fn, "method %s of %s is not exported: an effect is a method with a capital letter, %s", fn.Name(), c.iface.Obj().Name(), contracts.MethodName(name))
+			continue
+		}
 		var names []string
 		for _, e := range c.spec.Effects {
 			names = append(names, e.Name.V)
@@ -37,6 +44,16 @@ func (c *contract) resolveEffects(m *model.Contract) {
 		c.fail(c.spec.Handler.Pos, "effects", fn, "method %s of %s has no effect: add %s with its guard%s",
 			fn.Name(), c.iface.Obj().Name(), name, c.unclaimed(name, names))
 	}
+}
+
+// unexported tells whether the effect's method is there but for its first letter.
+func (c *contract) unexported(e *contracts.Effect) bool {
+	for fn := range c.iface.Underlying().(*types.Interface).Methods() {
+		if !fn.Exported() && contracts.MethodName(contracts.EffectName(fn.Name())) == e.Method() {
+			return true
+		}
+	}
+	return false
 }
 
 // unclaimed suggests the effect that a method was meant for, unless that has a
