@@ -19,6 +19,11 @@ writes NAME_idem.go beside each NAME.idem.yaml. Only files that change are
 written, one line for each is printed; after an error nothing is written.
 A generated file whose contract file is gone is deleted.
 
+What decides about keys is locked in idem.lock, beside go.mod, which is to be
+committed: a change that would make done work new, or an effect of work in
+flight another one, is refused unless the contract's version is raised. Kinds
+without a contract are retired by a run over the whole module.
+
 Packages are ./dir, ./dir/... or import paths of this module; the default is
 ./..., or the directory of the line when go generate runs it.`,
 		flags: func(fs *flag.FlagSet) func(context.Context, *program, []string) int {
@@ -36,8 +41,9 @@ func checkVerb() verb {
 		args:  "[flags] [packages]",
 		short: "tell what generate would change, and write nothing",
 		long: `Does what generate does, but compares instead of writing: missing, stale,
-hand-edited and orphaned files are named, with what would change as a unified
-diff. The exit code is 0 if nothing would, 2 if something would, 1 after errors.`,
+hand-edited and orphaned files, and an idem.lock that would change, are named,
+with what would change as a unified diff. The exit code is 0 if nothing would,
+2 if something would, 1 after errors.`,
 		flags: func(fs *flag.FlagSet) func(context.Context, *program, []string) int {
 			o := commonFlags(fs)
 			return func(ctx context.Context, p *program, args []string) int {

@@ -102,7 +102,7 @@ type comparison struct {
 
 const (
 	again = "(supersedes, which says what a bump means, is not supported yet)"
-	other = "pay.idem.yaml:6:5: identity: this is another identity than version 1 has in idem.lock, so that work which is done would be done again: restore the identity, or set version: 2, which makes all work of order_paid new again, done work too " + again + "\n" +
+	other = "pay.idem.yaml:6:5: identity: this is another identity than version 1 has in idem.lock, so that work which is done would be done again: restore the contract, Go types and json tags, or set version: 2, which makes all work of order_paid new again, done work too " + again + "\n" +
 		"  6 |     identity: {key: PaymentID}\n    |     ^^^^^^^^\n"
 	gone       = "pay.idem.yaml:2:3: effects.send: version 1 has this effect in idem.lock and no longer here: work in flight that has done it would do it again under another name, or leave it half done. Restore it, or set version: 2, which makes all work of order_paid new again, done work too (was and removed, which answer for one effect, are not supported yet)\n  2 |   order_paid:\n    |   ^^^^^^^^^^\n"
 	perChanged = "pay.idem.yaml:10:38: effects.send.once_per: this is not what version 1 has in idem.lock, so that work in flight would repeat the effect under another key: restore it, or set version: 2, which makes all work of order_paid new again, done work too (removed, which answers for one effect, is not supported yet)\n  10 |       send: {guard: once, once_per: [To]}\n     |                                      ^^\n"

@@ -23,7 +23,7 @@ func (u *update) report(d *contracts.Diagnostic) { u.diags = append(u.diags, d) 
 
 func (u *update) identityChanged(old *Version) {
 	d := u.File.Errorf(u.Spec.Identity.Pos, "identity",
-		"this is another identity than version %d has in %s, so that work which is done would be done again: restore the identity, or %s", old.Number, u.lock, u.bump(meansOfBump))
+		"this is another identity than version %d has in %s, so that work which is done would be done again: restore the contract, Go types and json tags, or %s", old.Number, u.lock, u.bump(meansOfBump))
 	u.showShape(d, old)
 	u.report(d)
 }

@@ -81,9 +81,9 @@ func Has(c *model.Contract, effect string, p lock.Part) bool {
 
 const maxPointers = 100
 
-// object is the object that a selector reaches into; nil with opaque if nobody
+// holder is the object that a selector reaches into; nil with opaque if nobody
 // knows what is inside.
-func object(f *model.Form) (form *model.Form, opaque bool) {
+func holder(f *model.Form) (form *model.Form, opaque bool) {
 	for range maxPointers { // type P *P has no end
 		if f.Op != model.OpPointer {
 			break
@@ -100,7 +100,7 @@ func object(f *model.Form) (form *model.Form, opaque bool) {
 }
 
 func hasField(f *model.Form, path string) bool {
-	form, opaque := object(f)
+	form, opaque := holder(f)
 	if form == nil {
 		return opaque
 	}
@@ -117,7 +117,7 @@ func hasField(f *model.Form, path string) bool {
 }
 
 func hasWire(f *model.Form, path string) bool {
-	form, opaque := object(f)
+	form, opaque := holder(f)
 	if form == nil {
 		return opaque
 	}
