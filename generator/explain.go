@@ -36,28 +36,48 @@ func Explain(ctx context.Context, options Options, kind string) (Explanation, er
 	if err != nil {
 		return Explanation{}, err
 	}
+	var kinds []string
+	var found *Explanation
+	err = eachContract(ctx, dir, mod, func(file *contracts.File, c *contracts.Contract, diags contracts.Diagnostics) error {
+		if c.Kind.V == kind && found == nil {
+			e := explanation(file, c, diags)
+			found = &e
+		}
+		kinds = append(kinds, c.Kind.V)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return Explanation{}, err
+	case found == nil:
+		return Explanation{}, noKind(mod, kind, kinds)
+	}
+	return *found, nil
+}
+
+// eachContract reads the contracts of a module, those with errors too, until do
+// returns an error. Names of files are relative to dir.
+func eachContract(ctx context.Context, dir string, mod resolve.Module, do func(*contracts.File, *contracts.Contract, contracts.Diagnostics) error) error {
 	dirs, err := resolve.Find(ctx, mod.Root, []string{"./..."})
 	if err != nil {
-		return Explanation{}, err
+		return err
 	}
-	var kinds []string
 	for _, d := range dirs {
 		for _, name := range d.Contracts {
 			path := filepath.Join(d.Path, name)
 			src, err := os.ReadFile(path)
 			if err != nil {
-				return Explanation{}, fmt.Errorf("read contract: %w", err)
+				return fmt.Errorf("read contract: %w", err)
 			}
 			file, diags := contracts.Parse(resolve.Show(dir, path), src)
 			for _, c := range file.Contracts {
-				if c.Kind.V == kind {
-					return explanation(file, c, diags), nil
+				if err := do(file, c, diags); err != nil {
+					return err
 				}
-				kinds = append(kinds, c.Kind.V)
 			}
 		}
 	}
-	return Explanation{}, noKind(mod, kind, kinds)
+	return nil
 }
 
 func explanation(file *contracts.File, c *contracts.Contract, diags contracts.Diagnostics) Explanation {

@@ -41,6 +41,7 @@ func verbs() []verb {
 	return []verb{
 		generateVerb(),
 		checkVerb(),
+		initVerb(),
 		explainVerb(),
 		schemaVerb(),
 		demoVerb(),

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,7 +31,11 @@ func oneTransaction(c *contracts.Contract) bool {
 }
 
 func effect(w *writer, e *contracts.Effect) {
-	g := guards[e.Guard.V]
+	g, ok := guards[e.Guard.V]
+	if !ok { // a test holds that there is none
+		w.subheading("%s: guarded by %s", e.Name.V, e.Guard.V)
+		return
+	}
 	w.subheading("%s: %s", e.Name.V, g.name)
 	w.item("Promise", "%s", g.promise(e))
 	w.item("Not promised", "%s", g.excludes(e))
@@ -41,7 +46,7 @@ func effect(w *writer, e *contracts.Effect) {
 	}
 	w.item("Carried out by", "%s.", e.CallName())
 	if e.Guard.V == contracts.IdempotencyKey || e.Guard.V == contracts.FindFirst {
-		w.item("Its key", "the SHA-256 of %s.", effectKey(e))
+		w.item("Its key", "%s of %s.", keyFormat(e), effectKey(e))
 	}
 	if e.ExternalRef.Set {
 		w.item("Kept in the ledger", "%s of its result, which is what the other system calls it.", e.ExternalRef.V)
@@ -49,6 +54,17 @@ func effect(w *writer, e *contracts.Effect) {
 	for _, point := range g.crash {
 		w.item("Killed "+point.when, "%s", point.then(e))
 	}
+}
+
+// keyFormat says how the key is written for the provider.
+func keyFormat(e *contracts.Effect) string {
+	switch f := e.KeyFormat.V; {
+	case f == contracts.KeyUUID:
+		return "as a UUID, the SHA-256"
+	case f.Base62() > 0:
+		return fmt.Sprintf("as %d digits in base 62, the SHA-256", f.Base62())
+	}
+	return "the SHA-256"
 }
 
 // effectKey is the text of which an effect's key is the hash.

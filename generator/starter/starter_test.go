@@ -1,0 +1,75 @@
+package starter
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/resolve"
+)
+
+// Whatever a handler looks like, the starter leaves exactly its questions open,
+// and is a contract once they are answered.
+func TestStarterLeavesItsQuestionsOpenAndNothingElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := handlers.Draw(t, "handler")
+		src, err := Render(h, "work")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, diags := contracts.Parse("work.idem.yaml", src)
+		var open []string
+		for _, d := range diags {
+			open = append(open, d.Path)
+		}
+		want := []string{"identity", "window", "response"}
+		for _, m := range h.Methods {
+			want = append(want, "effects."+contracts.EffectName(m.Name)+".guard")
+		}
+		slices.Sort(open)
+		slices.Sort(want)
+		if !slices.Equal(open, want) {
+			t.Fatalf("open are %v, want %v in\n%s%s", open, want, src, diags.Text())
+		}
+		answered := strings.ReplaceAll(string(src), "        guard:", "        guard: once") +
+			"    identity: {key: A}\n    window: 90d\n    response: {when_done: return_original, while_running: error, other_payload: error}\n"
+		file, diags := contracts.Parse("work.idem.yaml", []byte(answered))
+		if len(diags) > 0 {
+			t.Fatalf("answered, it is wrong still:\n%s%s", answered, diags.Text())
+		}
+		if c := file.Contracts[0]; c.Handler.V != h.Handler.String() || len(c.Effects) != len(h.Methods) {
+			t.Fatalf("%s with %d effects became %s with %d", h.Handler, len(h.Methods), c.Handler.V, len(c.Effects))
+		}
+	})
+}
+
+var handlers = rapid.Custom(func(t *rapid.T) *Handler {
+	ident := rapid.StringMatching(`[A-Z][a-z]{1,8}([A-Z][a-z]{1,8}){0,2}`)
+	texts := rapid.SampledFrom([]string{"string", "map[string]*T", "struct{A int `json:\"a: # b\"`}", "func(x any) <-chan int", "*p.T"})
+	h := &Handler{Handler: contracts.Handler{Name: ident.Draw(t, "name")}, In: texts.Draw(t, "in")}
+	if rapid.Bool().Draw(t, "method") {
+		h.Handler.Receiver, h.Handler.Pointer = ident.Draw(t, "receiver"), rapid.Bool().Draw(t, "pointer")
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "fields") {
+		h.Fields = append(h.Fields, resolve.StarterField{Name: ident.Draw(t, "field"), Type: texts.Draw(t, "type"), Volatile: rapid.Bool().Draw(t, "volatile")})
+	}
+	for _, name := range rapid.SliceOfNDistinct(ident, 0, 4, rapid.ID).Draw(t, "methods") {
+		h.Methods = append(h.Methods, resolve.StarterMethod{Name: contracts.MethodName(contracts.EffectName(name)), Signature: "(" + texts.Draw(t, "argument") + ")"})
+	}
+	slices.SortFunc(h.Methods, func(a, b resolve.StarterMethod) int { return strings.Compare(a.Name, b.Name) })
+	h.Methods = slices.Compact(h.Methods)
+	if len(h.Methods) > 0 {
+		h.Interface = "Effects"
+	}
+	return h
+})
+
+func TestMethodThatNoEffectNamesIsRefused(t *testing.T) {
+	_, err := Render(&Handler{Handler: contracts.Handler{Name: "F"}, Methods: []resolve.StarterMethod{{Name: "Do_it"}}}, "work")
+	if err == nil || !strings.Contains(err.Error(), "call it DoIt") {
+		t.Errorf("got %v", err)
+	}
+}
