@@ -102,7 +102,14 @@ func (s *sampler) root(b []byte, f *model.Form) ([]byte, error) {
 	return s.value(b, f)
 }
 
+// maxSample is how long a sample may get: written out, types that share others
+// at every level, or know each other in circles, grow without measure.
+const maxSample = 1 << 20
+
 func (s *sampler) value(b []byte, f *model.Form) ([]byte, error) {
+	if len(b) > maxSample {
+		return nil, errNoSample
+	}
 	class := s.class[f]
 	s.open[class] = true
 	defer delete(s.open, class)
