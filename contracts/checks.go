@@ -101,12 +101,16 @@ func (p *parser) didYouMean(word string, set map[string]bool) string {
 func (p *parser) checkMemory(c *Contract) {
 	schedule := c.RetrySchedule()
 	for _, e := range c.Effects {
-		if e.Guard.V != IdempotencyKey || !e.RemembersFor.Set || e.RemembersFor.V > schedule {
+		if e.Guard.V != IdempotencyKey || e.RemembersFor.V == 0 || e.RemembersFor.V > schedule {
 			continue
+		}
+		memory := FormatDuration(e.RemembersFor.V)
+		if !e.RemembersFor.Set {
+			memory += ", the memory that " + e.Provider.V + " states,"
 		}
 		p.errorf(e.RemembersFor.Pos, join("effects."+clip(e.Name.V), "remembers_for"),
 			"%s is not longer than the retry schedule of %s (%s): the last attempt could send a key that the provider has forgotten",
-			FormatDuration(e.RemembersFor.V), sayLength(schedule), c.sayAttempts())
+			memory, sayLength(schedule), c.sayAttempts())
 	}
 }
 

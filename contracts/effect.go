@@ -3,6 +3,7 @@ package contracts
 import (
 	"go/token"
 	"regexp"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 )
@@ -39,8 +40,9 @@ func (p *parser) effects(c *Contract, it item) {
 func (p *parser) effect(e *Effect, it item) {
 	at := it.key
 	e.Guard.Pos, e.Call.Pos, e.ExternalRef.Pos, e.Find.Pos = at, at, at, at
-	e.VisibleAfter.Pos, e.RemembersFor.Pos = at, at
-	e.Header = Value[string]{V: DefaultHeader, Pos: at}
+	e.VisibleAfter.Pos, e.RemembersFor.Pos, e.Provider.Pos = at, at, at
+	e.Header, e.KeyPlace = Value[string]{V: DefaultHeader, Pos: at}, KeyInHeader
+	e.KeyFormat = Value[KeyFormat]{V: KeyHex, Pos: at}
 	e.IfUnknown = Value[IfUnknown]{V: Ask, Pos: at}
 
 	params := map[string]item{}
@@ -56,8 +58,10 @@ func (p *parser) effect(e *Effect, it item) {
 		{"visible_after", note(func(it item) { p.duration(it, &e.VisibleAfter, anyDuration("30s", "s")) })},
 		{"remembers_for", note(func(it item) { p.duration(it, &e.RemembersFor, anyDuration("24h", "h")) })},
 		{"header", note(func(it item) { p.header(it, &e.Header) })},
+		{"key_format", note(func(it item) { p.keyFormat(it, &e.KeyFormat) })},
+		{"provider", func(it item) { p.provider(it, &e.Provider) }},
 		{"if_unknown", note(func(it item) { word(p, it, &e.IfUnknown, ifUnknowns) })},
-	}, unsupported("provider", "key_format", "was", "removed", "message", "approval", "approval_expires", "work", "reconcile", "retry")...))
+	}, unsupported("was", "removed", "message", "approval", "approval_expires", "work", "reconcile", "retry")...))
 	if !ok {
 		return
 	}
@@ -68,6 +72,7 @@ func (p *parser) effect(e *Effect, it item) {
 	}
 	if e.Guard.Set {
 		p.guardParams(e, it, present, params)
+		p.applyProvider(e, it, present)
 	}
 	if !e.Call.Set && !present["call"] && !present["work"] && token.IsKeyword(e.CallName()) {
 		p.errorf(at, it.path, "no Go method can be called %s: name one with call", e.CallName())
@@ -83,27 +88,36 @@ func lastName(path string) string {
 	return path
 }
 
-// guardParam is a parameter that only one guard has.
+// guardParam is a parameter that only some guards have.
 type guardParam struct {
-	name  string
-	guard Guard
-	open  string // the question that is open without it; empty if it is optional
+	name   string
+	guards []Guard
+	open   string // the question that is open without it; empty if it is optional
 }
 
 var guardParams = []guardParam{
-	{"find", FindFirst, "which Go method or function looks for what a former attempt left at the provider? Answer with its name"},
-	{"visible_after", FindFirst, "after what time does the provider's search show what was created? Answer with a duration such as 30s"},
-	{"remembers_for", IdempotencyKey, "for how long does the provider remember a key? Answer with a duration such as 24h"},
-	{"header", IdempotencyKey, ""},
-	{"if_unknown", Once, ""},
+	{"find", []Guard{FindFirst}, "which Go method or function looks for what a former attempt left at the provider? Answer with its name"},
+	{"visible_after", []Guard{FindFirst}, "after what time does the provider's search show what was created? Answer with a duration such as 30s"},
+	{"remembers_for", []Guard{IdempotencyKey}, "for how long does the provider remember a key? Answer with a duration such as 24h, or name the provider"},
+	{"header", []Guard{IdempotencyKey}, ""},
+	{"key_format", keyGuards(), ""},
+	{"if_unknown", []Guard{Once}, ""},
+}
+
+// keyGuards are the guards whose effects hand their key to the provider.
+func keyGuards() []Guard {
+	return slices.DeleteFunc(slices.Clone(guards), func(g Guard) bool { return !g.SendsKey() })
 }
 
 func (p *parser) guardParams(e *Effect, it item, present map[string]bool, params map[string]item) {
 	for _, g := range guardParams {
+		has := slices.Contains(g.guards, e.Guard.V)
 		switch param, written := params[g.name]; {
-		case written && g.guard != e.Guard.V:
-			p.errorf(param.key, join(it.path, g.name), "only the guard %s has %s; this effect is guarded by %s", g.guard, g.name, e.Guard.V)
-		case !written && g.guard == e.Guard.V && g.open != "" && !present[g.name] && !(g.name == "remembers_for" && present["provider"]):
+		case written && !has && len(g.guards) > 1:
+			p.errorf(param.key, join(it.path, g.name), "only the guards %s have %s; this effect is guarded by %s", andList(namesOf(g.guards)), g.name, e.Guard.V)
+		case written && !has:
+			p.errorf(param.key, join(it.path, g.name), "only the guard %s has %s; this effect is guarded by %s", g.guards[0], g.name, e.Guard.V)
+		case !written && has && g.open != "" && !present[g.name] && !(g.name == "remembers_for" && present["provider"]):
 			p.errorf(it.key, join(it.path, g.name), "missing: %s", g.open)
 		}
 	}

@@ -98,7 +98,10 @@ func checkComplete(t *testing.T, c *Contract) {
 	}
 	methods := map[string]bool{}
 	for _, e := range c.Effects {
-		memory := e.RemembersFor.Set && e.RemembersFor.V > c.RetrySchedule()
+		memory := e.RemembersFor.V > c.RetrySchedule()
+		if n := e.KeyFormat.V.Length(); n < MinBase62 || n > 64 || e.KeyPlace == "" {
+			t.Errorf("accepted with an impossible key: %+v", e)
+		}
 		if !e.Guard.Set || (e.Guard.V == FindFirst) != (e.Find.Set && e.VisibleAfter.V > 0) || (e.Guard.V == IdempotencyKey) != memory || e.IfUnknown.V == "" || e.Header.V == "" || methods[e.Method()] {
 			t.Errorf("accepted with an impossible effect: %+v", e)
 		}

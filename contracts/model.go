@@ -4,6 +4,8 @@ import (
 	"go/token"
 	"math"
 	"regexp"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -315,11 +317,75 @@ type Effect struct {
 	OncePer     []Value[string] // field paths of the effect's input; empty: once per work
 	ExternalRef Value[string]   // field path of the effect's result; not Set: none
 
+	Provider Value[string] // a row of package knowledge; not Set: none is named
+
 	Find         Value[string]        // find_first: a Go identifier; always Set there
 	VisibleAfter Value[time.Duration] // find_first: positive; always Set there
-	RemembersFor Value[time.Duration] // idempotency_key: longer than RetrySchedule; always Set there
-	Header       Value[string]        // idempotency_key: an HTTP field name; default Idempotency-Key
+	RemembersFor Value[time.Duration] // idempotency_key: longer than RetrySchedule; Set, or what the provider states
+	Header       Value[string]        // idempotency_key: where the key travels, an HTTP field name unless KeyPlace says otherwise; default Idempotency-Key
+	KeyPlace     KeyPlace             // idempotency_key: what Header names
+	KeyFormat    Value[KeyFormat]     // where SendsKey: default hex, or what the provider takes
 	IfUnknown    Value[IfUnknown]     // once: default ask
+}
+
+// KeyPlace is where in a call the key travels.
+type KeyPlace string
+
+// The places of keys.
+const (
+	KeyInHeader    KeyPlace = "header"
+	KeyInField     KeyPlace = "field"     // of the body, or an argument
+	KeyInDirective KeyPlace = "directive" // of a GraphQL operation
+)
+
+// KeyFormat is how an effect's key is written: "hex", "uuid" or "base62:N".
+type KeyFormat string
+
+// The formats of keys without an argument.
+const (
+	KeyHex  KeyFormat = "hex"  // 64 hexadecimal digits
+	KeyUUID KeyFormat = "uuid" // of version 8: 36 characters
+)
+
+// The shortest and the longest base62 key: as many digits as 128 bits need, so
+// that no two keys meet, and as many as a SHA-256 needs.
+const (
+	MinBase62 = 22
+	MaxBase62 = 43
+)
+
+// Base62 is N of base62:N, and 0 for the other formats.
+func (f KeyFormat) Base62() int {
+	n, ok := strings.CutPrefix(string(f), "base62:")
+	if !ok {
+		return 0
+	}
+	digits, err := strconv.Atoi(n)
+	if err != nil {
+		return 0
+	}
+	return digits
+}
+
+// Length is how many characters a key has.
+func (f KeyFormat) Length() int {
+	switch f {
+	case KeyHex:
+		return 64
+	case KeyUUID:
+		return 36
+	}
+	return f.Base62()
+}
+
+// SendsKey tells whether the effect's function hands its key to the provider: to
+// be deduped on, to be looked for, or as a unique value.
+func (g Guard) SendsKey() bool {
+	switch g {
+	case IdempotencyKey, FindFirst:
+		return true
+	}
+	return false
 }
 
 // Method is the method of the effects interface that stands for the effect:

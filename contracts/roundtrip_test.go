@@ -202,7 +202,7 @@ func drawRetry(t *rapid.T, r *Retry) {
 }
 
 func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
-	e := &Effect{Name: set(name), Header: Value[string]{V: DefaultHeader}, IfUnknown: Value[IfUnknown]{V: Ask}}
+	e := &Effect{Name: set(name), Header: Value[string]{V: DefaultHeader}, IfUnknown: Value[IfUnknown]{V: Ask}, KeyPlace: KeyInHeader, KeyFormat: Value[KeyFormat]{V: KeyHex}}
 	e.Guard = set(rapid.SampledFrom(guards).Draw(t, "guard"))
 	if e.Guard.V == IdempotencyKey && c.RetrySchedule() >= MaxDuration {
 		e.Guard.V = Read // no memory would be long enough
@@ -210,12 +210,21 @@ func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
 	maybe(t, "call", &e.Call, names())
 	maybe(t, "external_ref", &e.ExternalRef, fields())
 	e.OncePer = fieldList(t, "once_per", 0)
+	if e.Guard.V.SendsKey() {
+		maybe(t, "key_format", &e.KeyFormat, rapid.SampledFrom([]KeyFormat{KeyHex, KeyUUID, "base62:22", "base62:43"}))
+	}
 	switch e.Guard.V {
 	case FindFirst:
 		e.Find = set(names().Draw(t, "find"))
 		e.VisibleAfter = set(durations(1, MaxDuration).Draw(t, "visible_after"))
 	case IdempotencyKey:
 		e.RemembersFor = set(durations(c.RetrySchedule()+1, MaxDuration).Draw(t, "remembers_for"))
+		if rapid.Bool().Draw(t, "at dropbox_sign") { // which takes hex keys of any length in the usual header
+			e.Provider = set("dropbox_sign")
+			if day := 24 * time.Hour; c.RetrySchedule() < day && rapid.Bool().Draw(t, "by its memory") {
+				e.RemembersFor = Value[time.Duration]{V: day}
+			}
+		}
 		maybe(t, "header", &e.Header, rapid.StringMatching(`X-[A-Za-z-]{1,9}`))
 	case Once:
 		maybe(t, "if_unknown", &e.IfUnknown, rapid.SampledFrom(ifUnknowns))
@@ -412,5 +421,7 @@ func (w *writer) effect(in string, e *Effect) {
 	entryIf(w, in, "visible_after", e.VisibleAfter, FormatDuration)
 	entryIf(w, in, "remembers_for", e.RemembersFor, FormatDuration)
 	entryIf(w, in, "header", e.Header, w.text)
+	entryIf(w, in, "provider", e.Provider, w.text)
+	entryIf(w, in, "key_format", e.KeyFormat, wordOf[KeyFormat](w))
 	entryIf(w, in, "if_unknown", e.IfUnknown, wordOf[IfUnknown](w))
 }

@@ -97,6 +97,13 @@ func orList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
+func andList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
 var (
 	wholeForm      = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 	underscoreForm = regexp.MustCompile(`^[0-9]+(_[0-9]+)+$`)

@@ -1,6 +1,10 @@
 package contracts
 
-import "github.com/idemgen/idem/contracts/knowledge"
+import (
+	"slices"
+
+	"github.com/idemgen/idem/contracts/knowledge"
+)
 
 func contractSchema() *schema {
 	window := &schema{Type: "string", AnyOf: []*schema{{Const: "forever"}, schemaRef("duration")}, Examples: []any{"90d", "forever"}}
@@ -114,6 +118,8 @@ func effectSchema() *schema {
 		schemaWord{"visible_after", false, "With find_first: after what time the provider's search shows what was created, at the latest.", schemaRef("duration")},
 		schemaWord{"remembers_for", false, "With idempotency_key: for how long the provider remembers a key; longer than the retry schedule.", schemaRef("duration")},
 		schemaWord{"header", false, "With idempotency_key: the HTTP header that carries the key.", (&schema{Type: "string", Pattern: headerForm.String()}).withDefault(DefaultHeader)},
+		schemaWord{"key_format", false, "With a guard that sends a key: how the key is written, for providers that take less than 64 hexadecimal digits.", (&schema{Type: "string", AnyOf: []*schema{schemaEnum([]KeyFormat{KeyHex, KeyUUID}), {Pattern: `^base62:(2[2-9]|3[0-9]|4[0-3])$`}}}).withDefault(KeyHex)},
+		schemaWord{"provider", false, "The system that the effect calls, by its name in the table of providers, which says how it dedupes and what a repeat would move.", schemaEnum(knowledge.ProviderNames())},
 		schemaWord{"if_unknown", false, "With once: what follows if nobody knows whether it happened: ask a person, give_up, or repeat.", schemaEnum(ifUnknowns).withDefault(Ask)},
 	)
 	s.AllOf = guardSchemas()
@@ -124,24 +130,21 @@ func effectSchema() *schema {
 func guardSchemas() []*schema {
 	var rules []*schema
 	for _, guard := range guards {
-		then, others := &schema{}, &schema{}
+		then := &schema{}
 		for _, p := range guardParams {
-			if p.guard != guard {
-				continue
-			}
-			others.Properties = append(others.Properties, schemaWord{name: p.name, value: nothing()})
-			if p.open != "" {
+			switch {
+			case !slices.Contains(p.guards, guard):
+				then.Properties = append(then.Properties, schemaWord{name: p.name, value: nothing()})
+			case p.name == "remembers_for": // the provider may state it
+				then.AnyOf = []*schema{{Required: []string{p.name}}, {Required: []string{"provider"}}}
+			case p.open != "":
 				then.Required = append(then.Required, p.name)
 			}
 		}
-		if len(others.Properties) == 0 {
-			continue
+		if guard == Transaction {
+			then.Properties = append(then.Properties, schemaWord{name: "provider", value: nothing()})
 		}
-		rule := &schema{If: &schema{Required: []string{"guard"}, Properties: schemaWords{{name: "guard", value: &schema{Const: guard}}}}, Else: others}
-		if len(then.Required) > 0 {
-			rule.Then = then
-		}
-		rules = append(rules, rule)
+		rules = append(rules, &schema{If: &schema{Required: []string{"guard"}, Properties: schemaWords{{name: "guard", value: &schema{Const: guard}}}}, Then: then})
 	}
 	return rules
 }

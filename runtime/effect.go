@@ -10,7 +10,8 @@ import (
 // to send to the provider. It is sealed: only this package makes one, so that no
 // effect can be called with a made-up key.
 type Call interface {
-	// Key is the effect's key: 64 hexadecimal digits, the same in every attempt.
+	// Key is the effect's key, the same in every attempt: 64 hexadecimal digits,
+	// unless the contract has another key_format.
 	// Send it as the provider's idempotency key, or store it where the provider
 	// lets you search for it.
 	Key() string
@@ -42,6 +43,9 @@ type Effect[In, Out any] struct {
 	// Per appends the canonical array of the values that once_per names. Nil
 	// without once_per.
 	Per func(dst []byte, in In) ([]byte, error)
+	// KeyFormat is how the provider wants the key: the zero value is 64 hexadecimal
+	// digits.
+	KeyFormat KeyFormat
 	// ExternalRef is what the other system calls the result. Nil if the contract
 	// does not say.
 	ExternalRef func(out Out) string
@@ -77,7 +81,8 @@ type Guarded[In, Out any] struct {
 
 // guarded checks what every effect needs, and then what its guard does.
 func guarded[In, Out any](e Effect[In, Out], g guard[In, Out], needs ...need) *Guarded[In, Out] {
-	needs = append([]need{{"Name", e.Name != ""}, {"Payload", e.Payload.Append != nil && e.Payload.Shape != ""}}, needs...)
+	needs = append([]need{{"Name", e.Name != ""}, {"Payload", e.Payload.Append != nil && e.Payload.Shape != ""},
+		{"KeyFormat", e.KeyFormat.valid()}}, needs...)
 	for _, n := range needs {
 		if !n.met {
 			return &Guarded[In, Out]{effect: e, guard: g, broken: fmt.Errorf("its %s is missing or out of range", n.what)}

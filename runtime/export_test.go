@@ -13,7 +13,10 @@ func HandlerClassForTest(err error, permanent, transient []ErrorMatch) Class {
 	return reading{permanent, transient}.handlerClass(err)
 }
 
+// KeyTextForTest writes the sum of a key.
+func KeyTextForTest(f KeyFormat, sum [32]byte) string { return f.text(sum) }
+
 // EffectKeyForTest is the derivation of an effect's key.
 func EffectKeyForTest(id WorkID, name string, per []byte, epoch int) string {
-	return effectKey(id, name, per, epoch)
+	return KeyFormat{}.text(effectKey(id, name, per, epoch))
 }

@@ -81,6 +81,11 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 			a.guard = row.Guard // which stays on record
 			return out, a.askPerson(ctx, cause)
 		}
+		if row.Key != "" {
+			// As it was sent, whatever format the contract has by now: under another
+			// key the provider would not know the call again.
+			a.key = row.Key
+		}
 		return g.guard.again(ctx, a)
 	default:
 		return out, run.stick(run.fail(ErrLedger, a.id.Name, ClassUnknown, fmt.Errorf("the row has the unknown state %q", row.State)))
@@ -120,7 +125,8 @@ func (g *Guarded[In, Out]) prepare(run *Run, in In) (*attempt[In, Out], error) {
 		return nil, unusable(fmt.Errorf("its input cannot be encoded: %w", err))
 	}
 	a := &attempt[In, Out]{run: run, effect: &g.effect, guard: g.guard.name()}
-	a.ask = ask[In]{in: in, id: EffectID{Name: name}, key: effectKey(run.fence.ID, name, per, 0), hash: sha256.Sum256(canonical), input: input}
+	key := g.effect.KeyFormat.text(effectKey(run.fence.ID, name, per, 0))
+	a.ask = ask[In]{in: in, id: EffectID{Name: name}, key: key, hash: sha256.Sum256(canonical), input: input}
 	if per != nil {
 		a.id.Per = hexSum(per)
 	}

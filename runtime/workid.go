@@ -70,7 +70,7 @@ type EffectID struct {
 // effectKey derives the key that a provider dedupes on. The epoch is left out
 // while it is zero, so that keys of the first epoch need nothing but the work
 // and the effect's name.
-func effectKey(id WorkID, name string, per []byte, epoch int) string {
+func effectKey(id WorkID, name string, per []byte, epoch int) Hash {
 	b := make([]byte, 0, 160+len(per))
 	b = hex.AppendEncode(b, id.sum[:])
 	b = append(b, ':')
@@ -83,7 +83,7 @@ func effectKey(id WorkID, name string, per []byte, epoch int) string {
 		b = append(b, ":e"...)
 		b = strconv.AppendInt(b, int64(epoch), 10)
 	}
-	return hexSum(b)
+	return sha256.Sum256(b)
 }
 
 func hexSum(b []byte) string {

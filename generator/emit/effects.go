@@ -40,6 +40,9 @@ func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
 	if len(e.Per) > 0 {
 		fields = append(fields, keyed("Per", f.per(e)))
 	}
+	if format := f.keyFormat(e.Spec); format != nil {
+		fields = append(fields, keyed("KeyFormat", format))
+	}
 	if e.ExternalRef != nil {
 		fields = append(fields, keyed("ExternalRef", f.externalRef(e)))
 	}
@@ -61,6 +64,19 @@ func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
 	default:
 		return f.idem("Read").Call(effect)
 	}
+}
+
+// keyFormat is how the key is written, or nil for hexadecimal digits.
+func (f *file) keyFormat(e *contracts.Effect) jen.Code {
+	switch format := e.KeyFormat.V; {
+	case !e.Guard.V.SendsKey():
+		return nil
+	case format == contracts.KeyUUID:
+		return f.idem("KeyUUID").Call()
+	case format.Base62() > 0:
+		return f.idem("KeyBase62").Call(jen.Lit(format.Base62()))
+	}
+	return nil
 }
 
 // externalRef reads what the other system calls the result.
@@ -125,6 +141,21 @@ func (f *file) effectMethod(c *model.Contract, e *model.Effect, field string) {
 	f.jen.Line()
 }
 
+// keyPlace says where the key goes, if the contract or its provider does.
+func keyPlace(e *contracts.Effect) string {
+	if !e.Provider.Set && !e.Header.Set {
+		return ""
+	}
+	return "; the " + string(e.KeyPlace) + " for it is " + e.Header.V
+}
+
+func provider(e *contracts.Effect) string {
+	if e.Provider.Set {
+		return e.Provider.V
+	}
+	return "the provider"
+}
+
 // promise says what the guard gives, in one sentence.
 func promise(e *contracts.Effect) string {
 	per := ""
@@ -139,7 +170,7 @@ func promise(e *contracts.Effect) string {
 	case contracts.Transaction:
 		return "happens exactly once" + per + ": it commits in one transaction with its row in the ledger."
 	case contracts.IdempotencyKey:
-		return "is repeated under the same key" + per + ", which the provider remembers for " + readable(e.RemembersFor.V) + "."
+		return "is repeated under the same key" + per + ", which " + provider(e) + " remembers for " + readable(e.RemembersFor.V) + keyPlace(e) + "."
 	case contracts.FindFirst:
 		return "is looked for with " + e.Find.V + " before it is repeated" + per + "."
 	case contracts.Read:
