@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/idemgen/idem/generator"
 )
@@ -124,8 +123,7 @@ func TestTheReadmeIsAProgramThatRuns(t *testing.T) {
 	}
 	readme := read(t, "README.md")
 	dir := shop(t, readme)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
+	ctx := t.Context()
 	mustGo(ctx, t, dir, "vet", "./orders") // compiles before anything is generated
 	mustGo(ctx, t, dir, "test", "./orders")
 	report, err := generator.Run(ctx, generator.Options{Dir: dir, Env: []string{"GOFLAGS=-mod=mod", "GOWORK=off"}})
