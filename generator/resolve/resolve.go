@@ -132,6 +132,7 @@ func (r *run) checkKinds(inputs []*Input, sources []*source) {
 	type kindOf struct{ root, kind string }
 	kinds := map[kindOf]first{}
 	for i, in := range inputs {
+		goNames := map[string]first{}
 		for _, f := range in.Files {
 			for _, c := range f.Contracts {
 				kind := c.Kind.V
@@ -144,6 +145,15 @@ func (r *run) checkKinds(inputs []*Input, sources []*source) {
 					continue
 				}
 				kinds[key] = first{f, c}
+				// With a number for the second, calls of one would become calls of
+				// the other where the order changes.
+				name := contracts.MethodName(kind)
+				if had, ok := goNames[name]; ok {
+					r.report(f.Errorf(c.Kind.Pos, "", "kind %s is called %s in Go, as %s is, which is in this package too: rename one", kind, name, had.c.Kind.V).
+						At(had.file.Path, had.c.Kind.Pos.Line, had.c.Kind.Pos.Column, "%s is declared here", had.c.Kind.V))
+					continue
+				}
+				goNames[name] = first{f, c}
 			}
 		}
 	}
