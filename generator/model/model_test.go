@@ -95,3 +95,14 @@ func TestRecursionIsFound(t *testing.T) {
 		t.Errorf("type Forest []Forest: recursive %v, function %v", list.Recursive, list.Func)
 	}
 }
+
+// Functions are shared between forms of one type, and Go takes structs without
+// names for one type only if their tags are the same.
+func TestStructsWithoutNamesAreTheSameTypeOnlyWithTheSameTags(t *testing.T) {
+	tagged := func(tag string) *Type {
+		return &Type{Kind: Struct, Fields: []TypeField{{Name: "A", Type: &Type{Name: "string"}, Tag: tag}}}
+	}
+	if a, b := tagged(`json:"a"`).String(), tagged(`json:"b"`).String(); a == b {
+		t.Errorf("both are %s", a)
+	}
+}

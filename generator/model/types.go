@@ -56,7 +56,11 @@ func (t *Type) String() string {
 	case Struct:
 		var fields []string
 		for _, f := range t.Fields {
-			fields = append(fields, f.Name+" "+f.Type.String())
+			field := f.Name + " " + f.Type.String()
+			if f.Tag != "" {
+				field += " " + strconv.Quote(f.Tag)
+			}
+			fields = append(fields, field)
 		}
 		return "struct{" + strings.Join(fields, "; ") + "}"
 	}
