@@ -99,8 +99,8 @@ func TestRecursionIsFound(t *testing.T) {
 // Functions are shared between forms of one type, and Go takes structs without
 // names for one type only if their tags are the same.
 func TestStructsWithoutNamesAreTheSameTypeOnlyWithTheSameTags(t *testing.T) {
-	tagged := func(tag string) *Type {
-		return &Type{Kind: Struct, Fields: []TypeField{{Name: "A", Type: &Type{Name: "string"}, Tag: tag}}}
+	tagged := func(tag string) *model.Type {
+		return &model.Type{Kind: model.Struct, Fields: []model.TypeField{{Name: "A", Type: &model.Type{Name: "string"}, Tag: tag}}}
 	}
 	if a, b := tagged(`json:"a"`).String(), tagged(`json:"b"`).String(); a == b {
 		t.Errorf("both are %s", a)
