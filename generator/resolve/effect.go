@@ -141,7 +141,7 @@ func (c *contract) effectFuncs(me *model.Effect, path string, in, out types.Type
 	}
 	call := "idem.Call"
 	if e.Guard.V == contracts.Transaction {
-		call = "idem.TxCall[Tx]"
+		call = "idem.TxCall[" + c.txName() + "]"
 	}
 	wanted := fmt.Sprintf("func(context.Context, %s, %s) (%s, error)", call, describe(c.types, in), describe(c.types, out))
 	me.Call = c.effectFunc(at, path, e.CallName(), wanted, func(sig *types.Signature, fn *types.Func) bool {
@@ -238,6 +238,15 @@ func (c *contract) useTx(t types.Type, fn *types.Func) {
 	if !types.Identical(c.tx.t, t) {
 		c.otherTx = &txType{t: t, from: fn}
 	}
+}
+
+// txName is the transaction type that an effect should take: that of the effects
+// before it, or that of the store that is there.
+func (c *contract) txName() string {
+	if c.tx != nil {
+		return describe(c.types, c.tx.t)
+	}
+	return "*sql.Tx"
 }
 
 // checkTx reports a second transaction type: one ledger has one.
