@@ -257,6 +257,19 @@ func TestALockIsYAML(t *testing.T) {
 	})
 }
 
+func TestWordsThatYAMLReadersDisagreeOnAreQuoted(t *testing.T) {
+	for word, want := range map[string]string{
+		"no": `"no"`, "Y": `"Y"`, "null": `"null"`, "True": `"True"`, "é": `"\u00e9"`, "😀": `"\U0001f600"`, "a #b": `"a #b"`, "~": `"~"`, "1e3": `"1e3"`,
+		"lines[].sku?": "lines[].sku?", "text net/netip.Addr": "text net/netip.Addr", "note": "note",
+	} {
+		id := lock.Identity{Body: lock.Key, Key: []lock.Part{part("A", word, "string")}}
+		f := &lock.File{Kinds: []lock.Kind{{Name: "a", Versions: []lock.Version{{Number: 1, Identity: id, Window: days(1)}}}}}
+		if src := string(f.Format()); !strings.Contains(src, "            wire: "+want+"\n") {
+			t.Errorf("want %s as %s, got\n%s", word, want, src)
+		}
+	}
+}
+
 func TestUpdatingIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawFile(t)

@@ -84,11 +84,11 @@ const maxPointers = 100
 // holder is the object that a selector reaches into; nil with opaque if nobody
 // knows what is inside.
 func holder(f *model.Form) (form *model.Form, opaque bool) {
-	for range maxPointers { // type P *P has no end
-		if f.Op != model.OpPointer {
-			break
-		}
+	for n := 0; f != nil && f.Op == model.OpPointer && n < maxPointers; n++ { // type P *P has no end
 		f = f.Elem
+	}
+	if f == nil {
+		return nil, true
 	}
 	switch f.Op {
 	case model.OpStruct:
