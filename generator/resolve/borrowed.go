@@ -63,3 +63,21 @@ func hiddenPointer(chain []*types.Var) *types.Var {
 	}
 	return nil
 }
+
+// unreadable says why encoding/json cannot read back what it writes of a type,
+// or "".
+func unreadable(t types.Type) string {
+	if i, ok := t.Underlying().(*types.Interface); ok && !i.Empty() {
+		return "is an interface with methods, and encoding/json cannot know what to read into it (use a concrete type)"
+	}
+	has := func(name string) bool {
+		sig, _ := method(t, name)
+		return sig != nil
+	}
+	b, _ := t.Underlying().(*types.Basic)
+	isString := b != nil && b.Info()&types.IsString != 0 // which is read as what it is
+	if has("MarshalText") && !isString && !has("MarshalJSON") && !has("UnmarshalText") && !has("UnmarshalJSON") {
+		return "has MarshalText and no UnmarshalText, so that encoding/json cannot read back what it writes"
+	}
+	return ""
+}

@@ -245,6 +245,10 @@ func (b *builder) methods(f *model.Form, t types.Type, path string, decl types.O
 	if b.borrows(t, path, decl) {
 		return true
 	}
+	if why := unreadable(t); why != "" && b.use == forInput {
+		b.fail(path, decl, "%s %s: it would be lost when the work is tried again from what was stored", describe(b.own, t), why)
+		return true
+	}
 	if sig, pointer := method(t, "AppendCanonical"); isBytesMethod(sig, true) {
 		f.Op, f.Addr = model.OpAppender, pointer
 		return true

@@ -52,10 +52,23 @@ func (c *contract) keyIdentity(m *model.Contract, id contracts.Identity, norms *
 		return
 	}
 	m.Identity.Single = values[0]
-	switch values[0].Form.Op {
-	case model.OpAny, model.OpRawJSON:
+	if values[0].Form.Op == model.OpRawJSON || c.isInterface(id.Key[0].V) {
 		c.fail(id.Key[0].Pos, path, nil, "field %s may hold any type, so that the number 1001 and the text \"1001\" would be the same work: give it a concrete type", id.Key[0].V)
 	}
+}
+
+// isInterface tells whether a field of the input, or what it points to, is an
+// interface. Methods do not help: what they write depends on what is in it.
+func (c *contract) isInterface(path string) bool {
+	p, perr := follow(c.types, c.in, path, false)
+	if perr != nil {
+		return false // reported
+	}
+	t := p.last().Type()
+	for isPointer := true; isPointer; {
+		t, isPointer = deref(t)
+	}
+	return types.IsInterface(t)
 }
 
 // checkMayBeEmpty reports parts of a key that cannot be empty: of a number or a

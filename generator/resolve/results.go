@@ -23,6 +23,10 @@ func unstorable(t types.Type) (part types.Type, field *types.Var, why string) {
 			why = fmt.Sprintf("has the %s of the embedded %s, which writes nothing of the field %s: a duplicate would get it without", name, from.Name(), lost.Name())
 			return true
 		}
+		if why = unreadable(t); why != "" {
+			part, field, why = t, at, why+": a duplicate would get an error"
+			return true
+		}
 		if knowsJSON(t) {
 			return false
 		}
