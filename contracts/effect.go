@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	guards     = []Guard{Transaction, IdempotencyKey, FindFirst, Once, Read}
+	guards     = []Guard{Transaction, IdempotencyKey, Upsert, FindFirst, Once, Repeatable, Read}
 	ifUnknowns = []IfUnknown{Ask, GiveUp, Repeat}
 
 	// headerForm is an HTTP field name (RFC 9110, section 5.1).
@@ -50,7 +50,7 @@ func (p *parser) effect(e *Effect, it item) {
 		return func(it item) { params[lastName(it.path)] = it; read(it) }
 	}
 	present, ok := p.mapping(it, "a mapping such as {guard: transaction}", append([]field{
-		{"guard", func(it item) { word(p, it, &e.Guard, guards, "upsert", "repeatable") }},
+		{"guard", func(it item) { word(p, it, &e.Guard, guards) }},
 		{"call", func(it item) { p.call(it, &e.Call) }},
 		{"external_ref", func(it item) { p.fieldPath(it, &e.ExternalRef) }},
 		{"once_per", func(it item) { e.OncePer = p.fieldPaths(it) }},
@@ -68,7 +68,8 @@ func (p *parser) effect(e *Effect, it item) {
 	if !present["guard"] && !present["work"] {
 		p.errorf(at, join(it.path, "guard"), "missing: what makes it safe to repeat the effect? Answer with %s", orList([]string{
 			"transaction (one database transaction with the ledger)", "idempotency_key (the provider dedupes on our key)",
-			"find_first (look for our fingerprint before repeating)", "once (never repeated)", "read (a recorded read)"}))
+			"upsert (the provider enforces a unique value that we choose)", "find_first (look for our fingerprint before repeating)",
+			"once (never repeated)", "repeatable (harmless to repeat)", "read (a recorded read)"}))
 	}
 	if e.Guard.Set {
 		p.guardParams(e, it, present, params)

@@ -290,8 +290,10 @@ type Guard string
 const (
 	Transaction    Guard = "transaction"
 	IdempotencyKey Guard = "idempotency_key"
+	Upsert         Guard = "upsert"
 	FindFirst      Guard = "find_first"
 	Once           Guard = "once"
+	Repeatable     Guard = "repeatable"
 	Read           Guard = "read"
 )
 
@@ -382,7 +384,7 @@ func (f KeyFormat) Length() int {
 // be deduped on, to be looked for, or as a unique value.
 func (g Guard) SendsKey() bool {
 	switch g {
-	case IdempotencyKey, FindFirst:
+	case IdempotencyKey, Upsert, FindFirst:
 		return true
 	}
 	return false

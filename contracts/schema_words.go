@@ -110,7 +110,7 @@ func retrySchema() *schema {
 
 func effectSchema() *schema {
 	s := schemaMapping(
-		schemaWord{"guard", true, "What makes it safe to repeat the effect: transaction (commits with the ledger), idempotency_key (the provider dedupes), find_first (look before repeating), once (never repeated), read (a recorded read).", schemaEnum(guards)},
+		schemaWord{"guard", true, "What makes it safe to repeat the effect: transaction (commits with the ledger), idempotency_key (the provider dedupes), upsert (the provider enforces a unique value that we choose), find_first (look before repeating), once (never repeated), repeatable (harmless to repeat), read (a recorded read).", schemaEnum(guards)},
 		schemaWord{"call", false, "The Go function that carries the effect out, if it is not called like the effect.", schemaRef("identifier")},
 		schemaWord{"external_ref", false, "The field of the result that says what the other system calls it; kept in the ledger.", schemaRef("field_path")},
 		schemaWord{"once_per", false, "Fields of the effect's input: once for each of their values instead of once for the work.", schemaRef("field_paths")},

@@ -167,6 +167,19 @@ func TestEveryGuardKeepsItsPromiseWhereverTheProcessDies(t *testing.T) {
 			},
 			ends: map[idem.State]bool{idem.StateDone: true}, least: 1, most: 1,
 		},
+		"upsert": { // the key is the unique value that the provider enforces
+			keys: true,
+			guard: func(p *provider, e idem.Effect[order, receipt], l *idem.Ledger[*sql.Tx]) *idem.Guarded[order, receipt] {
+				return idem.Upsert(e)
+			},
+			ends: map[idem.State]bool{idem.StateDone: true}, least: 1, most: 1,
+		},
+		"repeatable": {
+			guard: func(p *provider, e idem.Effect[order, receipt], l *idem.Ledger[*sql.Tx]) *idem.Guarded[order, receipt] {
+				return idem.Repeatable(e)
+			},
+			ends: map[idem.State]bool{idem.StateDone: true}, least: 1, most: 2,
+		},
 		"find_first": {
 			guard: func(p *provider, e idem.Effect[order, receipt], l *idem.Ledger[*sql.Tx]) *idem.Guarded[order, receipt] {
 				return idem.FindFirst(e, func(ctx context.Context, call idem.Call, in order) (receipt, bool, error) {

@@ -103,6 +103,20 @@ func IdempotencyKey[In, Out any](e Effect[In, Out], remembersFor time.Duration) 
 		need{"Call", e.Call != nil}, need{"time for which the provider remembers keys", remembersFor > 0})
 }
 
+// Upsert guards an effect that creates something under a unique value which the
+// provider enforces and we control, such as [Call.Key]: a repeat, however late,
+// finds what is there and answers with it. e.Call must not take an existing
+// thing for an error.
+func Upsert[In, Out any](e Effect[In, Out]) *Guarded[In, Out] {
+	return guarded(e, resendGuard[In, Out]{GuardUpsert}, need{"Call", e.Call != nil})
+}
+
+// Repeatable guards an effect that is harmless to repeat. It is never lost, and
+// may happen more than once.
+func Repeatable[In, Out any](e Effect[In, Out]) *Guarded[In, Out] {
+	return guarded(e, resendGuard[In, Out]{GuardRepeatable}, need{"Call", e.Call != nil})
+}
+
 // FindFirst guards an effect that can be looked for at the provider. An effect
 // is visible to find at the latest visibleAfter its call was started. find
 // returns false only if the effect is certainly absent.

@@ -201,6 +201,61 @@ func TestKeyIsNotTrustedBeyondTheProvidersMemory(t *testing.T) {
 	w.wantCalls(2)
 }
 
+// What is found by a unique value, or is harmless, is called again however late:
+// no memory ends.
+func TestUpsertAndRepeatableAreCalledAgainHoweverLate(t *testing.T) {
+	guards := map[string]func(idem.Effect[order, receipt]) *idem.Guarded[order, receipt]{
+		"upsert": idem.Upsert[order, receipt], "repeatable": idem.Repeatable[order, receipt],
+	}
+	for name, guard := range guards {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			e := w.failing("create", errReset, errReset)
+			var keys []string
+			call := e.Call
+			e.Call = func(ctx context.Context, c idem.Call, in order) (receipt, error) {
+				keys = append(keys, c.Key())
+				return call(ctx, c, in)
+			}
+			c := idem.Define(w.ledger, spec(one(guard(e))))
+			for range 2 {
+				_, err := c.Do(t.Context(), order{ID: "1", Amount: 5})
+				w.due(err)
+				w.clock.advance(365 * 24 * time.Hour)
+			}
+			result, err := c.Do(t.Context(), order{ID: "1", Amount: 5})
+			if err != nil || result.Value.Ref != "ref-3" {
+				t.Fatalf("%+v, %v", result, err)
+			}
+			w.wantCalls(3)
+			if keys[0] != keys[1] || keys[1] != keys[2] {
+				t.Errorf("the keys were %v", keys)
+			}
+			if result, err = c.Do(t.Context(), order{ID: "1", Amount: 5}); err != nil || !result.Replayed {
+				t.Errorf("a duplicate got %+v, %v", result, err)
+			}
+			w.wantCalls(3)
+		})
+	}
+}
+
+// Another input under the key of what may be there would find the first one and
+// be taken for it.
+func TestUpsertOfAnotherInputDiverges(t *testing.T) {
+	w := newWorld(t)
+	amount := int64(5)
+	g := idem.Upsert(w.failing("create", errReset))
+	c := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		return g.Do(ctx, run, order{ID: in.ID, Amount: amount})
+	}))
+	_, err := c.Do(t.Context(), order{ID: "1"})
+	w.due(err)
+	amount = 6
+	_, err = c.Do(t.Context(), order{ID: "1"})
+	wantIs(t, err, idem.ErrEffectDiverged)
+	w.wantCalls(1)
+}
+
 // A repeat that certainly did nothing (the provider could not be reached) says
 // nothing about the call before it.
 func TestRepeatThatWasNotAppliedLeavesTheFirstCallUncertain(t *testing.T) {
@@ -268,6 +323,8 @@ func TestIncompleteEffectIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		"no name":          idem.Once(noName, idem.Ask),
 		"no answer":        idem.Once(whole, 0),
 		"no payload":       idem.Read(noPayload),
+		"no unique call":   idem.Upsert(noCall),
+		"no repeated call": idem.Repeatable(noCall),
 		"no find":          idem.FindFirst(whole, nil, time.Second),
 		"no tx function":   idem.Transaction(w.ledger, whole, nil),
 		"no ledger for tx": idem.Transaction(nil, whole, func(context.Context, idem.TxCall[*sql.Tx], order) (receipt, error) { return receipt{}, nil }),

@@ -321,6 +321,27 @@ func (g keyGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out 
 	return a.invoke(ctx, a.unsure)
 }
 
+// resendGuard: the call may be made again with the same key however late, since
+// its target takes a second one for the first, or does not mind.
+type resendGuard[In, Out any] struct{ guard Guard }
+
+func (g resendGuard[In, Out]) name() Guard { return g.guard }
+
+func (resendGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	if err := a.begin(ctx, true); err != nil {
+		return out, err
+	}
+	return a.invoke(ctx, a.unsure)
+}
+
+func (resendGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	a.uncertain = true
+	if err := a.begin(ctx, false); err != nil {
+		return out, err
+	}
+	return a.invoke(ctx, a.unsure)
+}
+
 // findGuard: look before repeating.
 type findGuard[In, Out any] struct {
 	find         func(ctx context.Context, call Call, in In) (Out, bool, error)

@@ -34,8 +34,10 @@ type Guard string
 const (
 	GuardTransaction    Guard = "transaction"
 	GuardIdempotencyKey Guard = "idempotency_key"
+	GuardUpsert         Guard = "upsert"
 	GuardFindFirst      Guard = "find_first"
 	GuardOnce           Guard = "once"
+	GuardRepeatable     Guard = "repeatable"
 	GuardRead           Guard = "read"
 )
 

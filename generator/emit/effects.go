@@ -56,6 +56,10 @@ func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
 		return f.idem("Transaction").Call(jen.Id(f.v("ledger")), effect, call)
 	case contracts.IdempotencyKey:
 		return f.idem("IdempotencyKey").Call(effect, f.duration(e.Spec.RemembersFor.V))
+	case contracts.Upsert:
+		return f.idem("Upsert").Call(effect)
+	case contracts.Repeatable:
+		return f.idem("Repeatable").Call(effect)
 	case contracts.FindFirst:
 		return f.idem("FindFirst").Call(effect, f.function(c, *e.Find), f.duration(e.Spec.VisibleAfter.V))
 	case contracts.Once:
@@ -171,6 +175,10 @@ func promise(e *contracts.Effect) string {
 		return "happens exactly once" + per + ": it commits in one transaction with its row in the ledger."
 	case contracts.IdempotencyKey:
 		return "is repeated under the same key" + per + ", which " + provider(e) + " remembers for " + readable(e.RemembersFor.V) + keyPlace(e) + "."
+	case contracts.Upsert:
+		return "creates one thing" + per + ": a repeat with the same key finds it there."
+	case contracts.Repeatable:
+		return "is harmless to repeat" + per + ", and is never lost."
 	case contracts.FindFirst:
 		return "is looked for with " + e.Find.V + " before it is repeated" + per + "."
 	case contracts.Read:

@@ -45,7 +45,7 @@ func effect(w *writer, e *contracts.Effect) {
 		w.item("How often", "once for the work.")
 	}
 	w.item("Carried out by", "%s.", e.CallName())
-	if e.Guard.V == contracts.IdempotencyKey || e.Guard.V == contracts.FindFirst {
+	if e.Guard.V.SendsKey() {
 		w.item("Its key", "%s of %s.", keyFormat(e), effectKey(e))
 	}
 	if e.ExternalRef.Set {
@@ -125,6 +125,26 @@ var guards = map[contracts.Guard]guard{
 			{between, func(e *contracts.Effect) string {
 				return "nobody here knows whether the provider did it; the next attempt sends the same key again, and the provider does it once. Later than " + span(e.RemembersFor.V) + " after the start, a person decides."
 			}},
+			afterAnswer,
+		},
+	},
+	contracts.Upsert: {
+		name:     "the provider enforces a unique value that we choose",
+		promise:  say("exactly once, as long as the provider keeps that value unique: a repeat finds what is there."),
+		excludes: say("that there is no second one under another value: the function has to send its key, or a value that follows from its input."),
+		crash: []crash{
+			beforeStart,
+			{between, say("nobody here knows whether it was created; the next attempt asks for it again, and gets what is there or creates it.")},
+			afterAnswer,
+		},
+	},
+	contracts.Repeatable: {
+		name:     "harmless to repeat",
+		promise:  say("at least once."),
+		excludes: say("that it happens once only: after a crash at the wrong moment it happens again."),
+		crash: []crash{
+			beforeStart,
+			{between, say("nobody knows whether it happened; the next attempt calls again.")},
 			afterAnswer,
 		},
 	},
