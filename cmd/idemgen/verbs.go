@@ -43,6 +43,7 @@ func verbs() []verb {
 		checkVerb(),
 		initVerb(),
 		explainVerb(),
+		migrationsVerb(),
 		schemaVerb(),
 		demoVerb(),
 		versionVerb(),

@@ -1,0 +1,7 @@
+-- Forgets all work: whatever is delivered again after this is done again.
+
+DROP VIEW work_view;
+DROP TABLE attempt_log;
+DROP TABLE effect_log;
+DROP TABLE work_log;
+DROP TABLE ledger_meta;

@@ -1,0 +1,119 @@
+-- The effect ledger, version 1.
+--
+-- Times are microseconds since 1970-01-01 UTC. A body is what a codec wrote;
+-- its codec column is the flag of its presence ('' means that there is none),
+-- so that an empty value and no value differ. Free text is never null.
+
+CREATE TABLE ledger_meta (
+  one              INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+  ledger_id        TEXT    NOT NULL,
+  schema_version   INTEGER NOT NULL,
+  -- the lowest schema version that a program must know to write these tables
+  min_runtime      INTEGER NOT NULL,
+  clock_high_water INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE work_log (
+  work_id         TEXT    NOT NULL PRIMARY KEY CHECK (length(work_id) = 64),
+  kind            TEXT    NOT NULL,
+  version         INTEGER NOT NULL,
+  scope           TEXT    NOT NULL DEFAULT '',
+  state           TEXT    NOT NULL CHECK (state IN ('running', 'failed', 'unknown', 'waiting', 'dead', 'done')),
+  claim_token     BLOB    CHECK (length(claim_token) = 16),
+  attempt         INTEGER NOT NULL CHECK (attempt >= 0),
+  budget_left     INTEGER NOT NULL CHECK (budget_left >= 0),
+  payload         BLOB,
+  payload_codec   TEXT    NOT NULL DEFAULT '',
+  payload_hash    BLOB    CHECK (length(payload_hash) = 32),
+  payload_shape   TEXT    NOT NULL DEFAULT '',
+  result          BLOB,
+  result_codec    TEXT    NOT NULL DEFAULT '',
+  external_ref    TEXT    NOT NULL DEFAULT '',
+  error_class     TEXT    NOT NULL DEFAULT '' CHECK (error_class IN ('', 'transient', 'not_applied', 'permanent', 'unknown')),
+  last_error      TEXT    NOT NULL DEFAULT '',
+  next_attempt_at INTEGER,
+  locked_until    INTEGER,
+  release         TEXT    NOT NULL DEFAULT '',
+  run_id          TEXT,
+  correlation_id  TEXT    NOT NULL DEFAULT '',
+  created_at      INTEGER NOT NULL,
+  updated_at      INTEGER NOT NULL,
+  done_at         INTEGER,
+  -- of done and dead work; null: never
+  expires_at      INTEGER,
+  CHECK ((payload_codec = '') = (payload IS NULL)),
+  CHECK ((result_codec = '') = (result IS NULL)),
+  -- a lease without an end, or an owner without a lease, cannot exist
+  CHECK ((state = 'running') = (locked_until IS NOT NULL)),
+  CHECK ((state = 'running') = (claim_token IS NOT NULL)),
+  CHECK ((state = 'failed') = (next_attempt_at IS NOT NULL)),
+  CHECK ((state IN ('done', 'dead')) = (done_at IS NOT NULL)),
+  CHECK (expires_at IS NULL OR state IN ('done', 'dead'))
+) STRICT;
+
+CREATE INDEX work_due       ON work_log (next_attempt_at) WHERE state = 'failed';
+CREATE INDEX work_running   ON work_log (work_id)         WHERE state = 'running';
+CREATE INDEX work_attention ON work_log (updated_at)      WHERE state IN ('dead', 'unknown');
+CREATE INDEX work_expiring  ON work_log (expires_at)      WHERE expires_at IS NOT NULL;
+
+CREATE TABLE effect_log (
+  work_id      TEXT    NOT NULL,
+  effect       TEXT    NOT NULL,
+  per_hash     TEXT    NOT NULL DEFAULT '',
+  seq          INTEGER NOT NULL CHECK (seq > 0),
+  guard        TEXT    NOT NULL CHECK (guard IN ('transaction', 'idempotency_key', 'upsert', 'find_first', 'once', 'repeatable', 'read')),
+  state        TEXT    NOT NULL CHECK (state IN ('started', 'not_applied', 'done', 'refused', 'given_up', 'unknown')),
+  effect_key   TEXT    NOT NULL DEFAULT '',
+  key_epoch    INTEGER NOT NULL DEFAULT 0 CHECK (key_epoch >= 0),
+  payload_hash BLOB    CHECK (length(payload_hash) = 32),
+  payload_shape TEXT   NOT NULL DEFAULT '',
+  input        BLOB,
+  input_codec  TEXT    NOT NULL DEFAULT '',
+  result       BLOB,
+  result_codec TEXT    NOT NULL DEFAULT '',
+  external_ref TEXT    NOT NULL DEFAULT '',
+  last_error   TEXT    NOT NULL DEFAULT '',
+  started_at   INTEGER NOT NULL,
+  done_at      INTEGER,
+  PRIMARY KEY (work_id, effect, per_hash),
+  UNIQUE (work_id, seq),
+  CHECK ((input_codec = '') = (input IS NULL)),
+  CHECK ((result_codec = '') = (result IS NULL)),
+  CHECK ((state IN ('done', 'refused', 'given_up')) = (done_at IS NOT NULL))
+) STRICT;
+
+CREATE TABLE attempt_log (
+  work_id        TEXT    NOT NULL,
+  attempt        INTEGER NOT NULL CHECK (attempt > 0),
+  started_at     INTEGER NOT NULL,
+  ended_at       INTEGER,
+  -- null while the attempt runs
+  outcome        TEXT    CHECK (outcome IN ('done', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned')),
+  error_class    TEXT    NOT NULL DEFAULT '',
+  error          TEXT    NOT NULL DEFAULT '',
+  release        TEXT    NOT NULL DEFAULT '',
+  correlation_id TEXT    NOT NULL DEFAULT '',
+  PRIMARY KEY (work_id, attempt),
+  CHECK ((ended_at IS NULL) = (outcome IS NULL))
+) STRICT, WITHOUT ROWID;
+
+-- For people: bodies as text where they are JSON, times as text in UTC.
+CREATE VIEW work_view AS
+SELECT
+  work_id, kind, version, scope, state, attempt, budget_left,
+  CASE payload_codec WHEN 'json' THEN CAST(payload AS TEXT) END AS payload,
+  payload_codec,
+  CASE result_codec WHEN 'json' THEN CAST(result AS TEXT) END AS result,
+  result_codec,
+  external_ref, error_class, last_error,
+  strftime('%Y-%m-%dT%H:%M:%S', next_attempt_at / 1000000, 'unixepoch') || printf('.%06dZ', next_attempt_at % 1000000) AS next_attempt_at,
+  strftime('%Y-%m-%dT%H:%M:%S', locked_until / 1000000, 'unixepoch') || printf('.%06dZ', locked_until % 1000000) AS locked_until,
+  release, run_id, correlation_id,
+  strftime('%Y-%m-%dT%H:%M:%S', created_at / 1000000, 'unixepoch') || printf('.%06dZ', created_at % 1000000) AS created_at,
+  strftime('%Y-%m-%dT%H:%M:%S', updated_at / 1000000, 'unixepoch') || printf('.%06dZ', updated_at % 1000000) AS updated_at,
+  strftime('%Y-%m-%dT%H:%M:%S', done_at / 1000000, 'unixepoch') || printf('.%06dZ', done_at % 1000000) AS done_at,
+  strftime('%Y-%m-%dT%H:%M:%S', expires_at / 1000000, 'unixepoch') || printf('.%06dZ', expires_at % 1000000) AS expires_at
+FROM work_log;
+
+INSERT INTO ledger_meta (one, ledger_id, schema_version, min_runtime, clock_high_water)
+VALUES (1, lower(hex(randomblob(16))), 1, 1, 0);
