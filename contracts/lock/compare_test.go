@@ -203,7 +203,7 @@ func comparisons() []comparison {
 		{
 			name: "the golden key changes and the identity does not", old: base(),
 			now: changed(func(v *lock.Version) { v.Golden = strings.Repeat("b", 64) }),
-			want: "pay.idem.yaml:6:5: identity: the identity is the one in idem.lock, and yet its golden key would be another one: this idemgen derives other keys than the one that wrote the file. Generate with that one, and report this\n" +
+			want: "pay.idem.yaml:6:5: identity: the identity is the one in idem.lock, and yet its golden key would be another one: the file was edited by hand, or this idemgen derives other keys than the one that wrote it. Restore the file from version control; if it still says so, generate with that idemgen, and report this\n" +
 				"  6 |     identity: {key: PaymentID}\n    |     ^^^^^^^^\n" +
 				"  idem.lock:7: was " + strings.Repeat("a", 64) + ", is " + strings.Repeat("b", 64) + "\n",
 		},

@@ -113,7 +113,7 @@ func member(members []Member, path string) *Member {
 
 func (u *update) goldenChanged(old *Version) {
 	u.report(u.File.Errorf(u.Spec.Identity.Pos, "identity",
-		"the identity is the one in %s, and yet its golden key would be another one: this idemgen derives other keys than the one that wrote the file. Generate with that one, and report this", u.lock).
+		"the identity is the one in %s, and yet its golden key would be another one: the file was edited by hand, or this idemgen derives other keys than the one that wrote it. Restore the file from version control; if it still says so, generate with that idemgen, and report this", u.lock).
 		At(u.lock, old.line, 0, "was %s, is %s", old.Golden, u.Now.Golden))
 }
 

@@ -102,11 +102,15 @@ func TestWhatIdemgenDidNotWriteIsToldWithAWayOut(t *testing.T) {
 }
 
 func TestAFileTooLargeIsNotRead(t *testing.T) {
-	_, diags := lock.Parse("idem.lock", bytes.Repeat([]byte("#"), 33<<20))
+	_, diags := lock.Parse("idem.lock", bytes.Repeat([]byte("#"), 17<<20))
 	if len(diags) != 1 || !strings.Contains(diags[0].Msg, "bytes; at most") {
 		t.Errorf("got %s", diags.Text())
 	}
-	_, diags = lock.Parse("idem.lock", bytes.Repeat([]byte("a: b\n"), 1<<20))
+	_, diags = lock.Parse("idem.lock", bytes.Repeat([]byte("\n"), 1<<20))
+	if len(diags) != 1 || !strings.Contains(diags[0].Msg, "more than 500000 lines") {
+		t.Errorf("got %s", diags.Text())
+	}
+	_, diags = lock.Parse("idem.lock", bytes.Repeat([]byte("a: b\n"), 1<<17))
 	if len(diags) != 100 {
 		t.Errorf("a file of other things makes %d messages, want 100", len(diags))
 	}

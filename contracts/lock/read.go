@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"bytes"
 	"errors"
 	"regexp"
 	"strconv"
@@ -10,8 +11,11 @@ import (
 	"github.com/idemgen/idem/contracts"
 )
 
-// maxSource bounds memory: 32 MiB are some 30,000 contracts.
-const maxSource = 32 << 20
+// Limits bound memory. Some 30,000 contracts are within them.
+const (
+	maxSource = 16 << 20 // bytes
+	maxLines  = 500_000
+)
 
 // maxIndent is deeper than any entry.
 const maxIndent = 40
@@ -76,6 +80,9 @@ func (r *reader) read(src []byte) []*node {
 		return nil
 	case !utf8.Valid(src):
 		r.errorf(contracts.Pos{}, "the file is not UTF-8: %s", mend)
+		return nil
+	case bytes.Count(src, []byte("\n")) > maxLines:
+		r.errorf(contracts.Pos{}, "the file has more than %d lines: %s", maxLines, mend)
 		return nil
 	}
 	text := strings.TrimPrefix(string(src), "\uFEFF")
