@@ -78,12 +78,17 @@ func decodeListed(r io.Reader) ([]*listed, error) {
 	}
 }
 
-// goError is the first line of what the go command complained about.
+// goError is the first line of what the go command complained about, and the
+// next one where that only announces it.
 func goError(verb string, err error, stderr string) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("run go %s: %w: types are read with the go command", verb, err)
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	line, rest, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	if strings.HasSuffix(line, ":") && rest != "" {
+		next, _, _ := strings.Cut(rest, "\n")
+		line += " " + strings.TrimSpace(next)
+	}
 	if line == "" {
 		return fmt.Errorf("run go %s: %w", verb, err)
 	}
