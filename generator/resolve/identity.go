@@ -209,6 +209,10 @@ func (c *contract) value(v contracts.Value[string], path string, root types.Type
 	if len(c.diags) > before {
 		return nil
 	}
+	if form.Op == model.OpStruct && len(form.Members) == 0 {
+		c.fail(v.Pos, path, field, "field %s has nothing in it, so that every key would be empty", v.V)
+		return nil
+	}
 	value := &model.Value{Path: v.V, Wire: p.wire(root), Steps: p.steps, Form: form}
 	value.Unwrap()
 	return value

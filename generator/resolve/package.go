@@ -265,8 +265,8 @@ func (p *pkg) atError(d *contracts.Diagnostic, e types.Error) {
 	d.At(file, line, column, "%s", msg)
 }
 
-// brokenFiles adds the syntax errors of the package, behind which a
-// declaration may be lost.
+// brokenFiles adds the syntax errors of the package and the files of another
+// one, behind which a declaration may be lost.
 func (p *pkg) brokenFiles(d *contracts.Diagnostic) {
 	for _, e := range p.src.broken {
 		d.At(p.show(e.Pos.Filename), e.Pos.Line, e.Pos.Column, "%s", e.Msg)

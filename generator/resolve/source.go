@@ -26,7 +26,7 @@ type source struct {
 
 	reserved map[string]bool // package-scope names of all files, tests included
 	imports  map[string]bool // names by which they import
-	broken   []scanner.Error // first syntax error of each file that has one
+	broken   []scanner.Error // first syntax error of each file that has one; files of another package
 }
 
 // parseSource reads the Go files of a directory. Syntax errors are kept; the
@@ -61,7 +61,13 @@ func parseSource(fset *token.FileSet, build *build.Context, dir string, withOwn 
 		}
 	}
 	s.name = packageName(s.files)
-	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool { return f.Name.Name != s.name })
+	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool {
+		stray := f.Name.Name != s.name
+		if stray && f.Name.Name != "documentation" { // which the go command skips
+			s.broken = append(s.broken, scanner.Error{Pos: fset.Position(f.Name.Pos()), Msg: "this file is of package " + f.Name.Name})
+		}
+		return stray
+	})
 	for _, file := range all {
 		if file.Name.Name == s.name {
 			s.reserve(file)
