@@ -20,9 +20,10 @@
 //   - find.go: patterns to directories with contracts
 //   - source.go: a directory to parsed files, their names and constraints
 //   - needs.go: contracts to the imports that matter
-//   - golist.go, check.go: imports to types
+//   - goenv.go, golist.go, check.go: flags and imports to types
 //   - package.go, handler.go, effect.go, identity.go, errors.go: a contract
 //     against the types
 //   - paths.go: field paths; fields.go: what encoding/json calls fields;
 //     forms.go: types to canonical forms; volatile.go: names that smell
+//   - codec.go, results.go: what would not survive JSON
 package resolve
