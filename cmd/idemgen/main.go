@@ -5,6 +5,10 @@
 //
 //	idemgen [generate] [flags] [packages]
 //	idemgen check [flags] [packages]
+//	idemgen init [flags] HANDLER
+//	idemgen explain [flags] KIND
+//	idemgen migrations -dialect sqlite [-format goose] -dir DIR
+//	idemgen schema
 //	idemgen help [verb]
 //
 // It is meant for a tool line in go.mod and

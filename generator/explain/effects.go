@@ -44,7 +44,11 @@ func effect(w *writer, e *contracts.Effect) {
 	} else {
 		w.item("How often", "once for the work.")
 	}
-	w.item("Carried out by", "%s.", e.CallName())
+	if e.Provider.Set {
+		w.item("Carried out by", "%s, at the provider %s.", e.CallName(), e.Provider.V)
+	} else {
+		w.item("Carried out by", "%s.", e.CallName())
+	}
 	if e.Guard.V.SendsKey() {
 		w.item("Its key", "%s of %s.", keyFormat(e), effectKey(e))
 	}
@@ -113,20 +117,10 @@ var guards = map[contracts.Guard]guard{
 		},
 	},
 	contracts.IdempotencyKey: {
-		name: "the provider knows our key",
-		promise: func(e *contracts.Effect) string {
-			return "exactly once, as long as the provider remembers the key that it was sent in " + e.Header.V + ": " + span(e.RemembersFor.V) + "."
-		},
-		excludes: func(e *contracts.Effect) string {
-			return "a repeat after " + span(e.RemembersFor.V) + ": the provider might do it again, so the work waits for a person instead."
-		},
-		crash: []crash{
-			beforeStart,
-			{between, func(e *contracts.Effect) string {
-				return "nobody here knows whether the provider did it; the next attempt sends the same key again, and the provider does it once. Later than " + span(e.RemembersFor.V) + " after the start, a person decides."
-			}},
-			afterAnswer,
-		},
+		name:     "the provider knows our key",
+		promise:  keyPromise,
+		excludes: keyExcludes,
+		crash:    []crash{beforeStart, {between, keyUnknown}, afterAnswer},
 	},
 	contracts.Upsert: {
 		name:     "the provider enforces a unique value that we choose",
@@ -184,6 +178,43 @@ var guards = map[contracts.Guard]guard{
 			{"after its answer is recorded", say("the next attempt gets that answer, whatever has changed since.")},
 		},
 	},
+}
+
+func keyPromise(e *contracts.Effect) string {
+	if endless(e) {
+		return "exactly once: the provider does not forget the key that it was sent in " + keyPlace(e) + "."
+	}
+	return "exactly once, as long as the provider remembers the key that it was sent in " + keyPlace(e) + ": " + span(e.RemembersFor.V) + "."
+}
+
+func keyExcludes(e *contracts.Effect) string {
+	if endless(e) {
+		return "what the provider does not keep of its word."
+	}
+	return "a repeat after " + span(e.RemembersFor.V) + ": the provider might do it again, so the work waits for a person instead."
+}
+
+func keyUnknown(e *contracts.Effect) string {
+	text := "nobody here knows whether the provider did it; the next attempt sends the same key again, and the provider does it once."
+	if !endless(e) {
+		text += " Later than " + span(e.RemembersFor.V) + " after the start, a person decides."
+	}
+	return text
+}
+
+// endless tells whether the provider remembers keys for longer than the language
+// can say.
+func endless(e *contracts.Effect) bool { return e.RemembersFor.V >= contracts.MaxDuration }
+
+// keyPlace says where the key travels.
+func keyPlace(e *contracts.Effect) string {
+	switch e.KeyPlace {
+	case contracts.KeyInField:
+		return "the field " + e.Header.V
+	case contracts.KeyInDirective:
+		return "the directive " + e.Header.V
+	}
+	return e.Header.V
 }
 
 func oncePromise(e *contracts.Effect) string {

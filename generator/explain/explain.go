@@ -15,6 +15,7 @@ func Contract(c *contracts.Contract, place string) string {
 	w.line("%s, version %d (%s)", c.Kind.V, c.Version.V, place)
 	w.para("%s", strings.Join(strings.Fields(c.Statement.V), " "))
 	w.para("The work is done by %s.", c.Handler.V)
+	delivery(w, &c.Delivery)
 
 	w.heading("What is the same work")
 	identity(w, c)
@@ -29,6 +30,24 @@ func Contract(c *contracts.Contract, place string) string {
 	w.heading("When to acknowledge a delivery")
 	acknowledge(w, c)
 	return w.String()
+}
+
+// delivery says what brings the work, if the contract does.
+func delivery(w *writer, d *contracts.Delivery) {
+	source := "Its source"
+	if d.System.Set {
+		source = "It is brought by " + d.System.V + ", which"
+	}
+	switch {
+	case !d.Set:
+		return
+	case d.ByDesign:
+		w.para("It is brought by %s. Nobody bounds for how long a person or a clock may bring the same work again; %s are taken for it.", d.System.V, span(d.RedeliversFor.V))
+	case d.AckWithin.V > 0:
+		w.para("%s may deliver the same message again for %s, and wants its answer within %s.", source, span(d.RedeliversFor.V), span(d.AckWithin.V))
+	default:
+		w.para("%s may deliver the same message again for %s.", source, span(d.RedeliversFor.V))
+	}
 }
 
 func window(w *writer, c *contracts.Contract) {

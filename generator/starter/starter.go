@@ -115,9 +115,11 @@ func (w *writer) effects(h *Handler) error {
 	w.comment("What makes it safe to repeat each method of %s? One of:", h.Interface)
 	w.choices(
 		[2]string{"transaction", "commits in one database transaction with the ledger"},
-		[2]string{"idempotency_key", "the provider dedupes on our key; add remembers_for: 24h"},
+		[2]string{"idempotency_key", "the provider dedupes on our key; add provider: NAME or remembers_for: 24h"},
+		[2]string{"upsert", "the provider enforces a unique value that we choose"},
 		[2]string{"find_first", "look before repeating; add find: FUNC and visible_after: 30s"},
 		[2]string{"once", "never repeated; if_unknown: ask | give_up | repeat"},
+		[2]string{"repeatable", "harmless to repeat"},
 		[2]string{"read", "a read whose answer is recorded"},
 	)
 	w.line("    effects:")

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -71,5 +72,40 @@ func TestMethodThatNoEffectNamesIsRefused(t *testing.T) {
 	_, err := Render(&Handler{Handler: contracts.Handler{Name: "F"}, Methods: []resolve.StarterMethod{{Name: "Do_it"}}}, "work")
 	if err == nil || !strings.Contains(err.Error(), "call it DoIt") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The answers that the comments list are those that the language has.
+func TestStarterListsEveryGuard(t *testing.T) {
+	schema, err := contracts.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var language struct {
+		Defs struct {
+			Effect struct {
+				Properties struct {
+					Guard struct{ Enum []string }
+				}
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(schema, &language); err != nil {
+		t.Fatal(err)
+	}
+	src, err := Render(&Handler{Handler: contracts.Handler{Name: "F"}, Methods: []resolve.StarterMethod{{Name: "Send"}}}, "work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(src), "to repeat each method")
+	var listed []string
+	for line := range strings.Lines(list) {
+		if fields := strings.Fields(line); len(fields) > 2 && fields[0] == "#" && strings.HasPrefix(line, "    #   ") {
+			listed = append(listed, fields[1])
+		}
+	}
+	guards := language.Defs.Effect.Properties.Guard.Enum
+	if len(guards) == 0 || !slices.Equal(guards, listed) {
+		t.Errorf("the starter lists %v, the language has %v", listed, guards)
 	}
 }
