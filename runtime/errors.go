@@ -85,11 +85,13 @@ type Error struct {
 
 func (e *Error) Error() string {
 	var b strings.Builder
+	work := ""
 	if e.Kind != "" {
 		b.WriteString(e.Kind)
 		if !e.ID.IsZero() {
 			b.WriteByte(' ')
 			b.WriteString(e.ID.String()[:12])
+			work = b.String() + ": "
 		}
 		b.WriteString(": ")
 	}
@@ -103,7 +105,12 @@ func (e *Error) Error() string {
 	}
 	if e.Cause != nil {
 		b.WriteString(": ")
-		b.WriteString(e.Cause.Error())
+		cause := e.Cause.Error()
+		if work != "" {
+			// An effect's error says which work it is about, and so does this one.
+			cause = strings.ReplaceAll(cause, work, "")
+		}
+		b.WriteString(cause)
 	}
 	return b.String()
 }
