@@ -38,7 +38,8 @@ type Version struct {
 	Number   int // 1 or more
 	Identity Identity
 	// Golden is the work ID of a fixed sample input, in hexadecimal digits; empty
-	// if the identity holds a value that only its own code can write.
+	// if the identity holds a value that only its own code can write, or is too
+	// large to be written out.
 	Golden  string
 	Window  Window
 	Effects []Effect // by name, each once
