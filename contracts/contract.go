@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -90,8 +92,10 @@ func (p *parser) contract(c *Contract, it item) {
 		{"timeout", schedule(func(it item) {
 			p.duration(it, &c.Timeout, durationRange{"a duration such as 10m", "m", time.Second, MaxDuration})
 		})},
+		{"release", func(it item) { p.release(c, it) }},
+		{"payload", func(it item) { word(p, it, &c.Payload, payloads) }},
 		{"effects", func(it item) { p.effects(c, it) }},
-	}, unsupported("latest", "supersedes", "release", "payload", "redact", "decisions")...))
+	}, unsupported("latest", "supersedes", "redact", "decisions")...))
 	if !ok {
 		return
 	}
@@ -119,6 +123,7 @@ func (c *Contract) defaults() {
 	c.Identity = Identity{Pos: at, KeyPos: at, Scope: Value[string]{Pos: at}}
 	c.Window.Pos = at
 	c.Response.place(at)
+	c.Payload, c.Release.Pos = Value[Payload]{V: KeepPayload, Pos: at}, at
 	c.Lease = Value[time.Duration]{V: DefaultLease, Pos: at}
 	c.Timeout = Value[time.Duration]{V: DefaultTimeout, Pos: at}
 	c.Retry.By.V = ByRedelivery
@@ -161,6 +166,21 @@ func (p *parser) statement(c *Contract, it item) {
 	}
 }
 
+// maxRelease is how long the name of a release may be, in characters: it is written
+// with every attempt.
+const maxRelease = 100
+
+func (p *parser) release(c *Contract, it item) {
+	const want = "the name of a release such as v1.3"
+	v, ok := p.matching(it, want, func(s string) bool {
+		return utf8.RuneCountInString(s) <= maxRelease && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+	})
+	if ok {
+		v.V = strings.TrimSpace(v.V)
+		c.Release = v
+	}
+}
+
 func (p *parser) handler(c *Contract, it item) {
 	const want = "a handler of this package: Func, (*T).Method or (T).Method"
 	s, ok := p.text(it, want)
@@ -189,6 +209,7 @@ var (
 	whenDone     = []WhenDone{ReturnOriginal, WhenDoneError, WhenDoneNoOp}
 	whileRunning = []WhileRunning{WhileRunningError, WhileRunningNoOp}
 	otherPayload = []OtherPayload{OtherPayloadError, OtherPayloadReturnOriginal}
+	payloads     = []Payload{KeepPayload, NoPayload}
 )
 
 func (p *parser) window(c *Contract, it item) {

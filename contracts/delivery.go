@@ -83,9 +83,28 @@ func (c *Contract) Remember() time.Duration {
 	return horizon + schedule
 }
 
+// checkPayload keeps work from being left without an input: what the ledger does
+// not hold, the source has to deliver as long as the work may be tried.
+func (p *parser) checkPayload(c *Contract) {
+	d, schedule := &c.Delivery, c.RetrySchedule()
+	switch at := c.Payload.Pos; {
+	case c.Payload.V != NoPayload:
+	case d.Set && d.ByDesign:
+		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and %s does not do so by itself: keep the payload", d.name())
+	case d.Set && d.RedeliversFor.V <= schedule:
+		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and %s does so for %s, which is not longer than the retry schedule of %s (%s): keep the payload",
+			d.name(), FormatDuration(d.RedeliversFor.V), sayLength(schedule), c.sayAttempts())
+	case !d.Pos.IsValid() || !d.Set && d.Pos == c.Kind.Pos:
+		p.errorf(at, "payload", "none leaves it to the source to bring the work again: name a source that does so for longer than the retry schedule of %s with delivered_by, or keep the payload", sayLength(schedule))
+	}
+}
+
 // checkDelivery compares the contract with what brings its work.
 func (p *parser) checkDelivery(c *Contract, scheduled bool) {
 	d := &c.Delivery
+	if scheduled {
+		p.checkPayload(c)
+	}
 	if !d.Set {
 		return
 	}

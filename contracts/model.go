@@ -55,6 +55,8 @@ type Contract struct {
 	Window    Window
 	Response  Response
 	Retry     Retry
+	Payload   Value[Payload]       // default keep
+	Release   Value[string]        // not Set: what the ledger was told
 	Lease     Value[time.Duration] // 1s to 24h; default 2m
 	Timeout   Value[time.Duration] // 1s or more; default 10m; may be longer or shorter than the lease
 	Effects   []*Effect            // in the order of the file
@@ -122,6 +124,15 @@ type Delivery struct {
 	// ByDesign says that a person or a clock brings the work, which nobody bounds.
 	ByDesign bool
 }
+
+// Payload is what becomes of the input in the ledger.
+type Payload string
+
+// The answers of payload.
+const (
+	KeepPayload Payload = "keep" // while the work may be tried again
+	NoPayload   Payload = "none" // only its hash: the source delivers it again
+)
 
 // Strategy is how the identity of work is found.
 type Strategy string

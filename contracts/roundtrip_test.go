@@ -94,6 +94,7 @@ func drawContract(t *rapid.T, kind string) *Contract {
 	}
 	c.Response.OtherPayload = set(rapid.SampledFrom(otherPayload).Draw(t, "other_payload"))
 	defer drawDelivery(t, c)
+	maybe(t, "release", &c.Release, rapid.StringMatching(`v[0-9]{1,3}\.[0-9]`))
 	maybe(t, "lease", &c.Lease, durations(time.Second, 24*time.Hour))
 	maybe(t, "timeout", &c.Timeout, durations(time.Second, 24*time.Hour))
 	if rapid.Bool().Draw(t, "has retry") {
@@ -121,6 +122,9 @@ func drawDelivery(t *rapid.T, c *Contract) {
 		return
 	}
 	d.RedeliversFor = set(durations(1, room).Draw(t, "redelivers_for"))
+	if d.RedeliversFor.V > c.RetrySchedule() {
+		maybe(t, "payload", &c.Payload, rapid.SampledFrom(payloads))
+	}
 	if rapid.Bool().Draw(t, "has ack_within") {
 		d.AckWithin = set(durations(max(c.Response.Wait.V, 1), MaxDuration).Draw(t, "ack_within"))
 	}
@@ -278,7 +282,7 @@ func (w *writer) entry(indent, name, value string) {
 
 func (w *writer) text(s string) string {
 	switch {
-	case strings.HasPrefix(s, "*") || strings.ContainsAny(s, ":#{}[]\"'\\,&*!%@-") || w.quotes:
+	case isTruth(s) || strings.HasPrefix(s, "*") || strings.ContainsAny(s, ":#{}[]\"'\\,&*!%@-") || w.quotes:
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	}
 	return s
@@ -336,6 +340,8 @@ func (w *writer) contract(in string, c *Contract) {
 		}
 		w.entry(in, "other_payload", w.text(string(c.Response.OtherPayload.V)))
 	})
+	entryIf(w, in, "release", c.Release, w.text)
+	entryIf(w, in, "payload", c.Payload, wordOf[Payload](w))
 	entryIf(w, in, "lease", c.Lease, FormatDuration)
 	entryIf(w, in, "timeout", c.Timeout, FormatDuration)
 	if c.Retry.Set {

@@ -45,8 +45,10 @@ type schema struct {
 	Examples    []any    `json:"examples,omitempty"`
 
 	Pattern string `json:"pattern,omitempty"`
-	Minimum *int   `json:"minimum,omitempty"`
-	Maximum *int   `json:"maximum,omitempty"`
+
+	MaxLength int  `json:"maxLength,omitempty"`
+	Minimum   *int `json:"minimum,omitempty"`
+	Maximum   *int `json:"maximum,omitempty"`
 
 	Items       *schema `json:"items,omitempty"`
 	MinItems    int     `json:"minItems,omitempty"`

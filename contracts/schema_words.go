@@ -9,7 +9,7 @@ import (
 func contractSchema() *schema {
 	window := &schema{Type: "string", AnyOf: []*schema{{Const: "forever"}, schemaRef("duration")}, Examples: []any{"90d", "forever"}}
 	effects := &schema{Type: "object", PropertyNames: schemaRef("name"), AdditionalProperties: schemaRef("effect")}
-	return schemaMapping(
+	s := schemaMapping(
 		schemaWord{"version", true, "The version of this work, which is part of every key: raise it when all work is to be new again.", schemaInteger(1, 1<<31-1)},
 		schemaWord{"statement", true, "What the contract promises, in one sentence.", &schema{Type: "string", Pattern: `\S`}},
 		schemaWord{"handler", true, "The Go code that does the work: Func, (*T).Method or (T).Method of the package beside this file.", schemaRef("handler")},
@@ -20,8 +20,13 @@ func contractSchema() *schema {
 		schemaWord{"retry", false, "How often failed work may be run again, and how soon.", schemaRef("retry")},
 		schemaWord{"lease", false, "For how long a process that died keeps its work, 1s to 24h; a live one renews it.", schemaRef("duration").withDefault(FormatDuration(DefaultLease))},
 		schemaWord{"timeout", false, "How long one attempt may take, 1s or more.", schemaRef("duration").withDefault(FormatDuration(DefaultTimeout))},
+		schemaWord{"release", false, "The release of the program, recorded with each attempt and never part of a key.", &schema{Type: "string", Pattern: `^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$`, MaxLength: maxRelease}},
+		schemaWord{"payload", false, "Whether the input is kept in the ledger while the work may be tried again; none keeps its hash only, and leaves it to the source to bring it again.", schemaEnum(payloads).withDefault(KeepPayload)},
 		schemaWord{"effects", false, "What the handler does to the world: one entry for each method of its effects interface.", effects},
 	)
+	none := &schema{Required: []string{"payload"}, Properties: schemaWords{{name: "payload", value: &schema{Const: NoPayload}}}}
+	s.AllOf = []*schema{{If: none, Then: &schema{Required: []string{"delivered_by"}}}}
+	return s
 }
 
 // deliveredBySchema names the systems whose horizon is known; of the others the

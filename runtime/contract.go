@@ -159,6 +159,13 @@ type Spec[In, Out any] struct {
 	Lease time.Duration
 	// Timeout bounds one attempt.
 	Timeout time.Duration
+	// Release is the release of the program that made an attempt, if the contract
+	// has its own; else that of [WithRelease] is recorded. It is never part of a
+	// key.
+	Release string
+	// NoPayload keeps the input out of the ledger: only its hash is stored. For
+	// work that is run again by nobody but its source.
+	NoPayload bool
 	// OneTransaction commits claim, effects and completion together. Only for
 	// contracts all of whose effects have the guard transaction.
 	OneTransaction bool

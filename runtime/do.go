@@ -1,6 +1,7 @@
 package idem
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -98,7 +99,9 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 		return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload has no canonical form: %w", err))
 	}
 	d.hash = sha256.Sum256(canonical)
-	if d.payload, err = encode(in); err != nil {
+	if c.spec.NoPayload {
+		// Nobody reads it back, so it need not survive an encoder either.
+	} else if d.payload, err = encode(in); err != nil {
 		return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload cannot be encoded: %w", err))
 	}
 	if c.spec.Scope != nil {
@@ -171,7 +174,7 @@ func (c *contract[Tx, In, Out]) claimOf(d *delivery[In], fence Fence) Claim {
 		Lease: c.spec.Lease, Budget: c.spec.Retry.MaxAttempts, Window: c.spec.Window,
 		Payload: d.payload, PayloadHash: d.hash, PayloadShape: c.spec.Payload.Shape,
 		AnyPayload: c.spec.Response.OtherPayload == OtherPayloadReturnOriginal,
-		Release:    c.ledger.release,
+		Release:    cmp.Or(c.spec.Release, c.ledger.release),
 	}
 }
 

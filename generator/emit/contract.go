@@ -138,6 +138,12 @@ func (f *file) spec(c *model.Contract) []jen.Code {
 		keyed("Lease", f.duration(s.Lease.V)),
 		keyed("Timeout", f.duration(s.Timeout.V)),
 	)
+	if s.Release.Set {
+		fields = append(fields, keyed("Release", jen.Lit(s.Release.V)))
+	}
+	if s.Payload.V == contracts.NoPayload {
+		fields = append(fields, keyed("NoPayload", jen.True()))
+	}
 	if c.OneTransaction() {
 		fields = append(fields, keyed("OneTransaction", jen.True()))
 	}

@@ -22,6 +22,7 @@ type usage int
 const (
 	forIdentity usage = iota // volatile fields and times without precision are refused
 	forInput                 // volatile fields are left out; what JSON loses is refused
+	forUnstored              // of an input that nobody reads back: what JSON loses is left out too
 	forEffect                // volatile fields are left out
 	forPer                   // of once_per: like identity
 )
@@ -320,7 +321,7 @@ func (b *builder) structForm(f *model.Form, t types.Type, u *types.Struct, c *ch
 	fields, dropped := jsonFields(u)
 	if b.use == forInput {
 		for _, l := range dropped {
-			b.fail(join(path, l.field.Name()), l.field, "the field %s, so that it would be lost when the work is tried again from what was stored", l.why)
+			b.fail(join(path, l.field.Name()), l.field, "the field %s, so that it would be lost when the work is tried again from what was stored (payload: none stores nothing)", l.why)
 		}
 	}
 	for _, jf := range fields {
@@ -360,6 +361,9 @@ func (b *builder) member(t types.Type, jf jsonField, c *choice, all bool, path s
 	if !all && (c == nil || !c.some) {
 		return nil
 	}
+	if b.use == forUnstored && isCode(field.Type()) {
+		return nil
+	}
 	goPath := memberPath(b.own, t, jf)
 	full := join(path, goPath)
 	if why := volatile(field.Name(), jf.wire, field.Type()); why != "" && (c == nil || !c.stable) {
@@ -371,6 +375,17 @@ func (b *builder) member(t types.Type, jf jsonField, c *choice, all bool, path s
 	m := &model.Member{Wire: jf.wire, Path: goPath, Steps: memberSteps(b.own, t, jf)}
 	m.Form = b.form(field.Type(), c, all, full, field)
 	return m
+}
+
+// isCode tells whether values of the type are functions or channels, which are
+// part of no comparison.
+func isCode(t types.Type) bool {
+	t, _ = deref(t)
+	switch t.Underlying().(type) {
+	case *types.Signature, *types.Chan:
+		return true
+	}
+	return false
 }
 
 // memberPath is the shortest Go path to a promoted field.

@@ -14,7 +14,11 @@ func (c *contract) resolveIdentity(m *model.Contract) {
 	id := c.spec.Identity
 	_, m.Identity.Input = deref(c.in)
 	norms := c.normalizers(id)
-	b := c.builder(forInput)
+	use := forInput
+	if c.spec.Payload.V == contracts.NoPayload {
+		use = forUnstored
+	}
+	b := c.builder(use)
 	m.Payload = c.form(b, c.in, norms, true, c.spec.Handler.Pos, "handler", "the input "+describe(c.types, c.in))
 	c.excuses = c.allowVolatile(id)
 	if id.Scope.Set {
@@ -162,11 +166,22 @@ func (c *contract) path(v contracts.Value[string], path string, root types.Type,
 		c.fail(v.Pos, path, perr.decl, "%s", perr.msg)
 		return nil
 	}
-	if field := p.lost(root, through); field != nil {
-		c.fail(v.Pos, path, field, "field %s is not in the JSON of the type that holds it, so that it would be lost when the work is tried again from what was stored", field.Name())
+	if field := p.lost(root, through); field != nil && !c.readsBeforeStoring(root) {
+		lost := "it would be lost when the work is tried again from what was stored"
+		if c.spec.Payload.V == contracts.NoPayload && root == c.in {
+			lost = "a hash would be made without it"
+		}
+		c.fail(v.Pos, path, field, "field %s is not in the JSON of the type that holds it, so that %s", field.Name(), lost)
 		return nil
 	}
 	return p
+}
+
+// readsBeforeStoring tells whether the fields of a type are read from the input
+// itself and never from what was stored of it. A hash is made of the input's JSON
+// all the same.
+func (c *contract) readsBeforeStoring(root types.Type) bool {
+	return c.spec.Payload.V == contracts.NoPayload && c.spec.Identity.Strategy != contracts.ByHash && root == c.in
 }
 
 // excused tells whether allow_volatile names the field.

@@ -21,6 +21,7 @@ func claimTests[Tx any]() []namedTest[Tx] {
 		{"DeadWorkIsNotForgottenByTimeAlone", deadWorkIsKept[Tx]},
 		{"WorkWhoseOutcomeIsUnknownIsNotClaimed", unknownIsNotClaimed[Tx]},
 		{"ZeroIsNeverAbsentInAClaim", zeroIsRefused[Tx]},
+		{"WorkWithoutAPayloadIsComparedByItsHash", noPayload[Tx]},
 	}
 }
 
@@ -37,6 +38,22 @@ func newWorkIsRecorded[Tx any](h *harness[Tx]) {
 	h.wantSame("work in the ledger", h.lookup(c.ID), want)
 	h.wantSame("effects", len(claimed.Effects), 0)
 	h.wantSame("work that nobody claimed", h.lookup(workID("b")), idem.Work{})
+}
+
+func noPayload[Tx any](h *harness[Tx]) {
+	c := claimOf("a")
+	c.Payload = idem.Body{}
+	claimed := h.mustWin(c)
+	h.wantSame("payload of the claim", claimed.Work.Payload, idem.Body{})
+	h.wantSame("hash", h.lookup(c.ID).PayloadHash, c.PayloadHash)
+	h.clock.advance(lease + time.Microsecond)
+	other := claimOf("a")
+	other.Payload, other.PayloadHash = idem.Body{}, hash("two")
+	h.mustNotWin(other, idem.StateRunning)
+	again := claimOf("a")
+	again.Payload = idem.Body{}
+	h.wantSame("attempt", h.mustWin(again).Work.Attempt, 2)
+	h.wantSame("payload in the ledger", h.lookup(c.ID).Payload, idem.Body{})
 }
 
 func runningWorkIsNotClaimed[Tx any](h *harness[Tx]) {
