@@ -21,6 +21,7 @@ func Contract(c *contracts.Contract, place string) string {
 	identity(w, c)
 	w.heading("For how long it is remembered")
 	window(w, c)
+	kept(w, c)
 	w.heading("What a duplicate gets")
 	duplicates(w, c)
 	w.heading("How often it is tried")
@@ -56,6 +57,19 @@ func window(w *writer, c *contracts.Contract) {
 		return
 	}
 	w.para("For %s from the moment at which the work was done or given up. The same input after that is new work, and all of it is done again. Work on which a person has to decide is not forgotten.", span(c.Window.Duration))
+}
+
+// kept says what of the input and of the program goes into the ledger.
+func kept(w *writer, c *contracts.Contract) {
+	switch c.Payload.V {
+	case contracts.NoPayload:
+		w.para("The input is not kept, only its hash: to try again takes another delivery.")
+	default:
+		w.para("The input is kept in the ledger while the work may be tried again, and the result for as long as the work is remembered.")
+	}
+	if c.Release.Set {
+		w.para("Each attempt is recorded with the release %s, which is no part of any key.", c.Release.V)
+	}
 }
 
 // duplicates tells the answer for every state that work can be in.

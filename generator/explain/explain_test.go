@@ -5,6 +5,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +105,110 @@ func wordsOf(t *testing.T, path ...string) []string {
 		words = append(words, w.(string))
 	}
 	return words
+}
+
+// The texts that are said to be hashed are those of the vectors that another
+// program in another language has made.
+func TestTextsThatAreHashedAreThoseOfTheVectors(t *testing.T) {
+	src, err := os.ReadFile("../../runtime/canon/testdata/key-vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		WorkIDs []struct{ Name, Preimage string } `json:"work_ids"`
+		Effects []struct {
+			Name, Preimage string
+			WorkID         string `json:"work_id"`
+		}
+	}
+	if err := json.Unmarshal(src, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, v := range vectors.WorkIDs {
+		texts[v.Name] = v.Preimage
+	}
+	for _, v := range vectors.Effects {
+		texts[v.Name] = strings.ReplaceAll(v.Preimage, v.WorkID, "<work ID>")
+	}
+	const rest = "    statement: It is done.\n    handler: F\n    window: 1d\n    response: {when_done: error, while_running: error, other_payload: error}\n"
+	for name, test := range map[string]struct {
+		kind, identity, effects string
+		values                  []string // of the placeholders
+	}{
+		"single string key":            {"invoice", "{key: OrderID}", "", []string{"<OrderID>", "450789469"}},
+		"single int key":               {"invoice", "{key: Number}", "", []string{"<Number>", "1001"}},
+		"list key":                     {"lab_notification", "{key: [PatientID, ReportID, Type]}", "", []string{"<PatientID>", `"p-17"`, "<ReportID>", `"r-2209"`, "<Type>", `"lab_results_ready"`}},
+		"scope and single key":         {"invoice", "{key: OrderID, scope: TenantID}", "", []string{"<TenantID>", `"acme"`, "<OrderID>", `"450789469"`}},
+		"partition and offset zero":    {"consume", "{key: [Topic, Partition, Offset]}", "", []string{"<Topic>", `"orders"`, "<Partition>", "0", "<Offset>", "0"}},
+		"hash, members sorted":         {"form", "{hash: {}}", "", []string{"{every exported field of the input, by its JSON name}", `{"a":1,"b":2}`}},
+		"hash with scope":              {"form", "{hash: {fields: [A]}, scope: T}", "", []string{"<T>", `"acme"`, "{the JSON names and values of A}", `{"a":1}`}},
+		"effect key":                   {"invoice", "{key: OrderID}", "create_payment_intent: {guard: upsert}", nil},
+		"effect key, per recipient":    {"invoice", "{key: OrderID}", "notify: {guard: upsert, once_per: [Chat]}", []string{"<Chat>", `"chat-9"`}},
+		"single string key, version 2": {"invoice", "{key: OrderID}\n    version: 2", "", []string{"<OrderID>", "450789469"}},
+	} {
+		want, ok := texts[name]
+		if !ok {
+			t.Errorf("there is no vector %s", name)
+			continue
+		}
+		source := "contracts:\n  " + test.kind + ":\n    identity: " + test.identity + "\n" + rest
+		if !strings.Contains(source, "version") {
+			source += "    version: 1\n"
+		}
+		if test.effects != "" {
+			source += "    effects:\n      " + test.effects + "\n"
+		}
+		text := strings.NewReplacer(test.values...).Replace(Contract(parse(t, []byte(source)), ""))
+		if test.effects == "" {
+			want = "      " + want + "\n"
+		} else {
+			want = "the SHA-256 of " + want + "."
+			text = strings.Join(strings.Fields(text), " ")
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: %q is not in\n%s", name, want, text)
+		}
+	}
+}
+
+// A word that no contract here has is a word that nobody has explained.
+func TestEveryWordOfTheLanguageIsExplained(t *testing.T) {
+	src, err := contracts.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema any
+	if err := json.Unmarshal(src, &schema); err != nil {
+		t.Fatal(err)
+	}
+	var used strings.Builder
+	a := archive(t)
+	for i := 0; i < len(a.Files); i += 2 {
+		used.Write(a.Files[i].Data)
+	}
+	seen := 0
+	var visit func(v any)
+	visit = func(v any) {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return
+		}
+		words, _ := m["properties"].(map[string]any)
+		for word := range words {
+			seen++
+			if !regexp.MustCompile(`(?m)(^|[ {])` + word + `:`).MatchString(used.String()) {
+				t.Errorf("%s stands in no contract of %s: add one, and explain it", word, archivePath)
+			}
+		}
+		for _, v := range m {
+			visit(v)
+		}
+	}
+	visit(schema)
+	if seen < 40 {
+		t.Errorf("only %d words were looked at", seen)
+	}
 }
 
 func TestEveryGuardHasItsWords(t *testing.T) {
