@@ -112,7 +112,7 @@ func (p *parser) contract(c *Contract, it item) {
 	if scheduled {
 		p.checkMemory(c)
 	}
-	p.checkDelivery(c, scheduled)
+	p.checkDelivery(c, present["delivered_by"], scheduled)
 }
 
 // defaults fills in what holds if nothing is said, with the kind as place.

@@ -85,7 +85,7 @@ func (c *Contract) Remember() time.Duration {
 
 // checkPayload keeps work from being left without an input: what the ledger does
 // not hold, the source has to deliver as long as the work may be tried.
-func (p *parser) checkPayload(c *Contract) {
+func (p *parser) checkPayload(c *Contract, delivered bool) {
 	d, schedule := &c.Delivery, c.RetrySchedule()
 	switch at := c.Payload.Pos; {
 	case c.Payload.V != NoPayload:
@@ -94,16 +94,18 @@ func (p *parser) checkPayload(c *Contract) {
 	case d.Set && d.RedeliversFor.V <= schedule:
 		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and %s does so for %s, which is not longer than the retry schedule of %s (%s): keep the payload",
 			d.name(), FormatDuration(d.RedeliversFor.V), sayLength(schedule), c.sayAttempts())
-	case !d.Pos.IsValid() || !d.Set && d.Pos == c.Kind.Pos:
+	case !delivered:
 		p.errorf(at, "payload", "none leaves it to the source to bring the work again: name a source that does so for longer than the retry schedule of %s with delivered_by, or keep the payload", sayLength(schedule))
 	}
 }
 
-// checkDelivery compares the contract with what brings its work.
-func (p *parser) checkDelivery(c *Contract, scheduled bool) {
+// checkDelivery compares the contract with what brings its work. delivered says
+// that the contract names it, rightly or not; scheduled that what RetrySchedule
+// needs is known.
+func (p *parser) checkDelivery(c *Contract, delivered, scheduled bool) {
 	d := &c.Delivery
 	if scheduled {
-		p.checkPayload(c)
+		p.checkPayload(c, delivered)
 	}
 	if !d.Set {
 		return

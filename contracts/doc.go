@@ -26,6 +26,7 @@
 //   - syntax.go: places and words for YAML's own syntax errors
 //   - reader.go, scalar.go: mappings and scalars with their surprises
 //   - contract.go, identity.go, effect.go: the words of the language
+//   - delivery.go, provider.go: what brings the work and what it acts on, by the tables of package knowledge
 //   - checks.go: rules between several answers
 //   - schema.go, schema_words.go: the language for editors
 //

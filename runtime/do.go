@@ -99,10 +99,11 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 		return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload has no canonical form: %w", err))
 	}
 	d.hash = sha256.Sum256(canonical)
-	if c.spec.NoPayload {
-		// Nobody reads it back, so it need not survive an encoder either.
-	} else if d.payload, err = encode(in); err != nil {
-		return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload cannot be encoded: %w", err))
+	// What is not stored need not survive an encoder.
+	if !c.spec.NoPayload {
+		if d.payload, err = encode(in); err != nil {
+			return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload cannot be encoded: %w", err))
+		}
 	}
 	if c.spec.Scope != nil {
 		d.scope = c.spec.Scope(in)
