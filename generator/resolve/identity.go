@@ -14,12 +14,6 @@ func (c *contract) resolveIdentity(m *model.Contract) {
 	id := c.spec.Identity
 	_, m.Identity.Input = deref(c.in)
 	norms := c.normalizers(id)
-	use := forInput
-	if c.spec.Payload.V == contracts.NoPayload {
-		use = forUnstored
-	}
-	b := c.builder(use)
-	m.Payload = c.form(b, c.in, norms, true, c.spec.Handler.Pos, "handler", "the input "+describe(c.types, c.in))
 	c.excuses = c.allowVolatile(id)
 	if id.Scope.Set {
 		m.Scope = c.value(id.Scope, "identity.scope", c.in, norms, forIdentity)
@@ -30,6 +24,19 @@ func (c *contract) resolveIdentity(m *model.Contract) {
 	case contracts.ByHash:
 		c.hashIdentity(m, id)
 	}
+	c.payload(m, id, norms)
+}
+
+// payload resolves what is hashed to tell one payload from another.
+func (c *contract) payload(m *model.Contract, id contracts.Identity, norms *choice) {
+	use := forInput
+	if c.spec.Payload.V == contracts.NoPayload {
+		use = forUnstored
+	}
+	if !c.failed { // or what is wrong with except would be told twice
+		norms = c.except(id, norms)
+	}
+	m.Payload = c.form(c.builder(use), c.in, norms, true, c.spec.Handler.Pos, "handler", "the input "+describe(c.types, c.in))
 }
 
 func (c *contract) keyIdentity(m *model.Contract, id contracts.Identity, norms *choice) {
@@ -120,10 +127,24 @@ func (c *contract) normalizers(id contracts.Identity) *choice {
 	return root
 }
 
+// except adds the fields that hash.except leaves out, of the payload too: a field
+// that differs between deliveries of the same work makes no other payload of it.
+func (c *contract) except(id contracts.Identity, root *choice) *choice {
+	for _, v := range id.Except {
+		if p := c.path(v, "identity.hash.except", c.in, true); p != nil {
+			if root == nil {
+				root = &choice{}
+			}
+			root.at(p.chain).dropped = true
+		}
+	}
+	return root
+}
+
 // hashIdentity resolves the fields that are hashed.
 func (c *contract) hashIdentity(m *model.Contract, id contracts.Identity) {
 	root := c.normalizers(id)
-	if root == nil && len(id.Fields)+len(id.Except)+len(c.excuses) > 0 {
+	if root == nil && len(id.Fields)+len(c.excuses) > 0 {
 		root = &choice{}
 	}
 	for _, chain := range c.excuses {
@@ -139,11 +160,7 @@ func (c *contract) hashIdentity(m *model.Contract, id contracts.Identity) {
 			root.at(p.chain[:i]).some = true
 		}
 	}
-	for _, v := range id.Except {
-		if p := c.path(v, "identity.hash.except", c.in, true); p != nil {
-			root.at(p.chain).dropped = true
-		}
-	}
+	root = c.except(id, root)
 	if c.failed {
 		return // what follows would repeat it
 	}
