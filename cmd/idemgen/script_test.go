@@ -22,13 +22,16 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the end-to-end scripts: contracts and Go in; files,
 // messages and behaviour out. Each works in a module of its own that is not
-// part of this one, as a user's is, without network.
+// part of this one, as a user's is, without network: except that $PROXY is where
+// modules come from for scripts that let the go command load a whole module graph,
+// some of whose go.mod files nothing else in this repository needs.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := goEnv(t, "GOCACHE", "GOMODCACHE", "GOTOOLCHAIN")
+	env := goEnv(t, "GOCACHE", "GOMODCACHE", "GOTOOLCHAIN", "GOSUMDB")
+	_, proxy, _ := strings.Cut(goEnv(t, "GOPROXY")[0], "=")
 	testscript.Run(t, testscript.Params{
 		Dir:                filepath.Join(root, "testdata"),
 		UpdateScripts:      *update,
@@ -38,6 +41,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ROOT", root)
 			e.Setenv("GOFLAGS", "-mod=mod")
 			e.Setenv("GOPROXY", "off")
+			e.Setenv("PROXY", proxy)
 			e.Setenv("GONOSUMDB", "*")
 			e.Setenv("GOWORK", "off")
 			return makeModule(root, e.WorkDir)
