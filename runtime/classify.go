@@ -24,6 +24,25 @@ func NotApplied(err error) error { return mark(ClassNotApplied, err) }
 // Unknown marks err: the call may have been applied. Nil stays nil.
 func Unknown(err error) error { return mark(ClassUnknown, err) }
 
+// HTTPStatus gives err the status of an HTTP answer, by which the ledger tells a
+// refusal from what may have happened all the same: 402 and 422 are refused for
+// good, 429 has done nothing, 503 may have been applied. Errors that already have
+// a method StatusCode or HTTPStatusCode need no help. Nil stays nil.
+func HTTPStatus(status int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &httpError{status, err}
+}
+
+type httpError struct {
+	status int
+	error
+}
+
+func (e *httpError) StatusCode() int { return e.status }
+func (e *httpError) Unwrap() error   { return e.error }
+
 type marked struct {
 	class Class
 	error

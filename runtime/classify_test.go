@@ -56,6 +56,8 @@ func TestClassesOfErrors(t *testing.T) {
 		{"429", wrapped(status(429)), notApplied, notApplied},
 		{"500", status(500), unknown, unknown},
 		{"503", status(503), unknown, unknown},
+		{"402 given to an error that had none", wrapped(idem.HTTPStatus(402, errBoom)), perm, perm},
+		{"503 given to an error that had none", idem.HTTPStatus(503, errBoom), unknown, unknown},
 		{"serialization failure", sqlState("40001"), notApplied, notApplied},
 		{"unique violation", sqlState("23505"), perm, perm},
 		{"connection failure", sqlState("08006"), unknown, unknown},

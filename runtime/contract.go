@@ -19,6 +19,8 @@ type Contract[In, Out any] interface {
 	//
 	// The handler's context ends with ctx, with the contract's timeout, and
 	// before the lease does. What has happened is recorded even if ctx has ended.
+	// In a webhook pass context.WithoutCancel(r.Context()): a source that hangs up
+	// would otherwise cut the handler off in the middle of an effect.
 	// A panic of the handler is recorded and goes on.
 	Do(ctx context.Context, in In) (Result[Out], error)
 
