@@ -23,7 +23,7 @@ func (p *parser) deliveredBy(c *Contract, it item) {
 		p.unanswered(it.key, it.path, present, []question{
 			{"redelivers_for", "for how long after the first delivery may the same message come again? Answer with a duration such as 3d"},
 		})
-		d.Set = d.RedeliversFor.Set
+		d.Set, d.Keeps = d.RedeliversFor.Set, d.RedeliversFor.V
 		return
 	}
 	const want = "a delivery system such as stripe, or {redelivers_for: DURATION, ack_within: DURATION}"
@@ -50,6 +50,7 @@ func (p *parser) deliveredBy(c *Contract, it item) {
 	d.System = Value[string]{V: name, Pos: it.pos, Set: true}
 	d.RedeliversFor.V, d.AckWithin.V = horizon, ack
 	d.ByDesign = row.ByDesign
+	d.Keeps, _ = row.Keeps.Get()
 }
 
 func (d *Delivery) place(at Pos) {
@@ -83,17 +84,28 @@ func (c *Contract) Remember() time.Duration {
 	return horizon + schedule
 }
 
+// neverByItself tells whether the table says that the system brings nothing again
+// unless it is asked to.
+func (d *Delivery) neverByItself() bool {
+	row, ok := knowledge.DeliveryNamed(d.System.V)
+	return ok && row.Keeps.Stated() && d.Keeps == 0
+}
+
 // checkPayload keeps work from being left without an input: what the ledger does
-// not hold, the source has to deliver as long as the work may be tried.
+// not hold, the source has to deliver as long as the work may be tried. The
+// horizon is no answer to that: it is the longest time over all that a row covers,
+// and may be that of a person who asks for the message again.
 func (p *parser) checkPayload(c *Contract, delivered bool) {
 	d, schedule := &c.Delivery, c.RetrySchedule()
 	switch at := c.Payload.Pos; {
 	case c.Payload.V != NoPayload:
-	case d.Set && d.ByDesign:
+	case d.Set && d.Keeps == 0 && !d.neverByItself():
+		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and for how long %s keeps trying is not known: keep the payload, or say it in figures with delivered_by: {redelivers_for: DURATION}", d.name())
+	case d.Set && d.Keeps == 0:
 		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and %s does not do so by itself: keep the payload", d.name())
-	case d.Set && d.RedeliversFor.V <= schedule:
+	case d.Set && d.Keeps <= schedule:
 		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and %s does so for %s, which is not longer than the retry schedule of %s (%s): keep the payload",
-			d.name(), FormatDuration(d.RedeliversFor.V), sayLength(schedule), c.sayAttempts())
+			d.name(), FormatDuration(d.Keeps), sayLength(schedule), c.sayAttempts())
 	case !delivered:
 		p.errorf(at, "payload", "none leaves it to the source to bring the work again: name a source that does so for longer than the retry schedule of %s with delivered_by, or keep the payload", sayLength(schedule))
 	}

@@ -121,6 +121,9 @@ type Delivery struct {
 	RedeliversFor Value[time.Duration]
 	// AckWithin is how soon the system wants its answer; zero if that is not known.
 	AckWithin Value[time.Duration]
+	// Keeps is for how long it brings unfinished work again by itself, at the
+	// least; zero if it never does or if that is not known.
+	Keeps time.Duration
 	// ByDesign says that a person or a clock brings the work, which nobody bounds.
 	ByDesign bool
 }

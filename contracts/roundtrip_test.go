@@ -118,11 +118,12 @@ func drawDelivery(t *rapid.T, c *Contract) {
 	d := &c.Delivery
 	d.Set = true
 	if room > 3*24*time.Hour && rapid.Bool().Draw(t, "stripe") {
-		d.System, d.RedeliversFor.V = set("stripe"), 3*24*time.Hour
+		d.System, d.RedeliversFor.V, d.Keeps = set("stripe"), 3*24*time.Hour, 3*24*time.Hour
 		return
 	}
 	d.RedeliversFor = set(durations(1, room).Draw(t, "redelivers_for"))
-	if d.RedeliversFor.V > c.RetrySchedule() {
+	d.Keeps = d.RedeliversFor.V
+	if d.Keeps > c.RetrySchedule() {
 		maybe(t, "payload", &c.Payload, rapid.SampledFrom(payloads))
 	}
 	if rapid.Bool().Draw(t, "has ack_within") {

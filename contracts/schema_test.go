@@ -220,7 +220,7 @@ var beyondSchemas = []struct{ message, why string }{
 	{`is a truth value to some YAML readers|want a .*; got the date`, "a schema does not see quotes, and the readers of YAML differ in what needs them"},
 	{`digits only\)|got the number (0[0-9]+|[0-9]+(\.0|e[0-9]+)\b)`, "a schema sees the value of a number, not how it is written"},
 	{`no Go method can be called|would both be the Go method`, "a schema does not turn names into those of Go"},
-	{`moves money|documents no key|does not do so by itself`, "a schema does not hold the table of providers"},
+	{`moves money|documents no key|does not do so by itself|keeps trying is not known`, "a schema does not hold the tables"},
 	{`is no part of the|every part of the key may be empty|is permanent too`, "a schema does not compare two answers"},
 }
 

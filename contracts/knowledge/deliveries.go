@@ -19,6 +19,7 @@ func webhooks() []Delivery {
 	return []Delivery{{
 		Name: "adyen", Title: "Adyen", What: "webhooks of payments and accounts",
 		Horizon: lasting(30 * day), AckWithin: lasting(10 * time.Second),
+		Keeps:             lasting(30 * day),
 		Schedule:          "three times at once, then at growing distances from 2 minutes to 8 hours, for up to 30 days",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: NotStated,
@@ -29,6 +30,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "brevo", Title: "Brevo", What: "webhooks of mail events",
 		Horizon:           lasting(12 * time.Hour),
+		Keeps:             lasting(0),
 		Schedule:          "after 10 minutes, 1 hour, 2 hours and 8 hours",
 		Acknowledged:      "anything but a failure; 4xx (429 excepted) and 5xx answers end the retries",
 		AgainAfterSuccess: NotStated,
@@ -37,6 +39,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "circle", Title: "Circle", What: "webhooks of the payments network",
 		Horizon:           lasting(37 * time.Hour),
+		Keeps:             lasting(36 * time.Hour),
 		Schedule:          "11 times in production at distances that grow from 1 second to 11 hours",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: NotStated,
@@ -45,6 +48,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "github", Title: "GitHub", What: "webhooks of repositories and organisations",
 		Horizon: lasting(7 * day), AckWithin: lasting(10 * time.Second),
+		Keeps:             lasting(0),
 		Schedule:          "never by itself; a person or a script may ask for it again for 3 days (github.com) or 7 days (Enterprise Server)",
 		Acknowledged:      "an answer in time; the status is recorded",
 		AgainAfterSuccess: Yes,
@@ -55,6 +59,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "mailgun", Title: "Mailgun", What: "webhooks of mail events",
 		Horizon:           lasting(8 * time.Hour),
+		Keeps:             lasting(7 * time.Hour),
 		Schedule:          "after 5, 10 and 15 minutes, 1, 2 and 4 hours, within 8 hours",
 		Acknowledged:      "a 200 answer; 406 refuses the message for good",
 		AgainAfterSuccess: NotStated,
@@ -63,6 +68,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "paddle", Title: "Paddle", What: "notifications of billing events",
 		Horizon: lasting(3 * day), AckWithin: lasting(5 * time.Second),
+		Keeps:             lasting(3 * day),
 		Schedule:          "up to 60 times in 3 days at growing distances, for live accounts",
 		Acknowledged:      only200,
 		AgainAfterSuccess: NotStated,
@@ -71,6 +77,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "postmark", Title: "Postmark", What: "webhooks of inbound mail",
 		Horizon:           lasting(11 * time.Hour),
+		Keeps:             lasting(10 * time.Hour),
 		Schedule:          "10 times at distances that grow from 1 minute to 6 hours",
 		Acknowledged:      "a 200 answer; 403 ends the retries",
 		AgainAfterSuccess: NotStated,
@@ -79,6 +86,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "razorpay", Title: "Razorpay", What: "webhooks of payments and payouts",
 		Horizon:           lasting(day),
+		Keeps:             lasting(day),
 		Schedule:          "at growing distances for 24 hours after the event",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: Yes,
@@ -88,6 +96,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "recurly", Title: "Recurly", What: "webhooks of subscriptions",
 		Horizon:           lasting(4 * day),
+		Keeps:             lasting(3 * day),
 		Schedule:          "10 times, in the order of the notifications, each time roughly twice as far apart",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: NotStated,
@@ -96,6 +105,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "resend", Title: "Resend", What: "webhooks of mail events",
 		Horizon:           lasting(28 * time.Hour),
+		Keeps:             lasting(27 * time.Hour),
 		Schedule:          "after 5 seconds, 5 and 30 minutes, 2, 5, 10 and 10 hours",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: Yes,
@@ -104,6 +114,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "sendgrid", Title: "Twilio SendGrid", What: "event webhook and inbound mail",
 		Horizon:           lasting(3 * day),
+		Keeps:             lasting(day),
 		Schedule:          "events at growing distances for 24 hours; inbound mail every few minutes, then about every 3 hours, for 72 hours",
 		Acknowledged:      "any 2xx answer; for inbound mail a 3xx or 4xx answer drops the message",
 		AgainAfterSuccess: Yes,
@@ -113,6 +124,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "shopify", Title: "Shopify", What: "webhooks of shops",
 		Horizon: lasting(4 * time.Hour), AckWithin: lasting(5 * time.Second),
+		Keeps:             lasting(4 * time.Hour),
 		Schedule:          "8 times in 4 hours at growing distances",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: NotStated,
@@ -122,6 +134,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "slack", Title: "Slack", What: "Events API",
 		Horizon: lasting(25 * time.Hour), AckWithin: lasting(3 * time.Second),
+		Keeps:             lasting(6 * time.Minute),
 		Schedule:          "three times: at once, after 1 minute, after 5 minutes",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: NotStated,
@@ -131,6 +144,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "square", Title: "Square", What: "webhooks of payments and orders",
 		Horizon: lasting(3 * day), AckWithin: lasting(10 * time.Second),
+		Keeps:             lasting(day),
 		Schedule:          "at growing distances",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: Yes,
@@ -140,6 +154,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "stripe", Title: "Stripe", What: "webhook endpoints",
 		Horizon:           lasting(3 * day),
+		Keeps:             lasting(3 * day),
 		Schedule:          "at growing distances for up to 3 days in live mode; three times in a few hours in a sandbox",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: Yes,
@@ -150,6 +165,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "svix", Title: "Svix", What: "webhooks sent through Svix",
 		Horizon: lasting(28 * time.Hour), AckWithin: lasting(15 * time.Second),
+		Keeps:             lasting(27 * time.Hour),
 		Schedule:          "after 5 seconds, 5 and 30 minutes, 2, 5, 10 and 10 hours",
 		Acknowledged:      any2xx,
 		AgainAfterSuccess: NotStated,
@@ -175,6 +191,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "whatsapp", Title: "WhatsApp Cloud API", What: "webhooks of messages and their status",
 		Horizon:           lasting(7 * day),
+		Keeps:             lasting(7 * day),
 		Schedule:          "at growing distances for up to 7 days",
 		Acknowledged:      only200,
 		AgainAfterSuccess: NotStated,
@@ -182,6 +199,7 @@ func webhooks() []Delivery {
 	}, {
 		Name: "wix", Title: "Wix", What: "webhooks of sites and apps",
 		Horizon: lasting(2 * day), AckWithin: lasting(1250 * time.Millisecond),
+		Keeps:             lasting(day),
 		Schedule:          "12 times at distances that grow from 1 minute to 12 hours",
 		Acknowledged:      only200,
 		AgainAfterSuccess: NotStated,

@@ -16,6 +16,7 @@ func queues() []Delivery {
 	}, {
 		Name: "eventbridge", Title: "Amazon EventBridge", What: "events sent to a rule's target",
 		Horizon:           lasting(day),
+		Keeps:             lasting(day),
 		Schedule:          "up to 185 times at growing distances for 24 hours",
 		Acknowledged:      "the target accepts the event",
 		AgainAfterSuccess: NotStated,
@@ -25,6 +26,7 @@ func queues() []Delivery {
 	}, {
 		Name: "eventgrid", Title: "Azure Event Grid", What: "events pushed to a subscription",
 		Horizon: lasting(day), AckWithin: lasting(30 * time.Second),
+		Keeps:             lasting(day),
 		Schedule:          "at distances that grow from 10 seconds to hours, for 24 hours",
 		Acknowledged:      "200, 201, 202, 203 or 204",
 		AgainAfterSuccess: NotStated,
@@ -41,6 +43,7 @@ func queues() []Delivery {
 	}, {
 		Name: "lambda", Title: "AWS Lambda", What: "asynchronous invocations",
 		Horizon:           lasting(6 * time.Hour),
+		Keeps:             lasting(3 * time.Minute),
 		Schedule:          "function errors twice more, after 1 and 2 minutes; throttles and errors of the service at growing distances for up to 6 hours",
 		Acknowledged:      "the function returns without error",
 		AgainAfterSuccess: Yes,
@@ -59,6 +62,7 @@ func queues() []Delivery {
 	}, {
 		Name: "pubsub", Title: "Google Cloud Pub/Sub", What: "messages of a subscription",
 		Horizon: lasting(31 * day), AckWithin: lasting(10 * time.Second),
+		Keeps:             lasting(7 * day),
 		Schedule:          "whenever the acknowledgement did not come in time",
 		Acknowledged:      "the acknowledgement, or a successful answer to a push",
 		AgainAfterSuccess: Yes,
@@ -93,6 +97,7 @@ func queues() []Delivery {
 	}, {
 		Name: "sqs", Title: "Amazon SQS", What: "messages of a queue",
 		Horizon: lasting(14 * day), AckWithin: lasting(30 * time.Second),
+		Keeps:             lasting(4 * day),
 		Schedule:          "whenever the visibility timeout is over before the message is deleted",
 		Acknowledged:      "the delete",
 		AgainAfterSuccess: Yes,
@@ -106,6 +111,7 @@ func clocksAndPeople() []Delivery {
 	return []Delivery{{
 		Name: "cron", Title: "cron and other schedules", What: "one run per slot of a schedule",
 		Horizon: lasting(2 * day), ByDesign: true,
+		Keeps:             lasting(0),
 		Schedule:          "a slot may start twice (two hosts, a repeated hour, a scheduler that says so itself) and late (after an outage)",
 		Acknowledged:      "the process ends without error",
 		AgainAfterSuccess: Yes,
@@ -115,6 +121,7 @@ func clocksAndPeople() []Delivery {
 	}, {
 		Name: "manual", Title: "a person", What: "a run, a replay or a resend by hand",
 		Horizon: lasting(30 * day), ByDesign: true,
+		Keeps:             lasting(0),
 		Schedule:          "whenever somebody presses the button",
 		Acknowledged:      "nothing is",
 		AgainAfterSuccess: Yes,

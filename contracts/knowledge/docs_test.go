@@ -51,20 +51,29 @@ together would forget work that is still being delivered: an error. *Answer
 within* is how long the system waits; to let a duplicate wait longer
 (` + "`while_running: {wait: …}`" + `) is an error.
 
+*Keeps trying* is for how long a message that was not acknowledged comes by itself,
+at the least. ` + "`payload: none`" + ` leaves the input of unfinished work to its source,
+and is allowed where that is longer than the retry schedule: not with a source that
+brings nothing unless it is asked to (none), nor where nobody says for how long.
+
 Horizons are upper bounds: where sources differ or round, the longer figure
 stands. Where none is stated the contract says ` + "`redelivers_for`" + `. The figures are
 those of the defaults; if you have changed yours, give your own.
 
-| name | system | delivers | horizon | answer within | received when | again after success |
-| --- | --- | --- | --- | --- | --- | --- |
+| name | system | delivers | horizon | keeps trying | answer within | received when | again after success |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 `)
 	for _, d := range Deliveries() {
 		horizon := d.Horizon.String()
 		if d.ByDesign {
 			horizon += " (our decision)"
 		}
-		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s | %s | %s | %s |\n",
-			d.Name, d.Name, d.Title, d.What, horizon, d.AckWithin, d.Acknowledged, d.AgainAfterSuccess)
+		keeps := d.Keeps.String()
+		if length, stated := d.Keeps.Get(); stated && length == 0 {
+			keeps = "none"
+		}
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s | %s | %s | %s | %s |\n",
+			d.Name, d.Name, d.Title, d.What, horizon, keeps, d.AckWithin, d.Acknowledged, d.AgainAfterSuccess)
 	}
 	b.WriteString("\n*Again after success*: whether the source says that a message which was received may come again all the same. Expect it everywhere.\n")
 	for _, d := range Deliveries() {

@@ -48,6 +48,12 @@ type Delivery struct {
 	// redelivers_for.
 	Horizon Span
 
+	// Keeps is for how long it brings a message by itself that was not
+	// acknowledged: a lower bound over what the row covers, with its defaults.
+	// No time at all: never by itself. Not stated: nobody may leave the input
+	// of unfinished work to it.
+	Keeps Span
+
 	// ByDesign tells that the horizon is this project's decision, because
 	// what brings the work again is a person or a clock, which nobody bounds.
 	ByDesign bool

@@ -276,6 +276,32 @@ func TestMemoriesAreThoseOfTheSources(t *testing.T) {
 	}
 }
 
+// A row that is too generous here loses work: nobody would have its input.
+func TestSourcesKeepTryingAsLongAsTheirSourcesSay(t *testing.T) {
+	want := map[string]string{
+		"adyen": "30d", "brevo": "0s", "circle": "1d12h", "cron": "0s", "eventbridge": "1d", "eventgrid": "1d", "github": "0s",
+		"lambda": "3m", "mailgun": "7h", "manual": "0s", "paddle": "3d", "postmark": "10h", "pubsub": "7d", "razorpay": "1d",
+		"recurly": "3d", "resend": "1d3h", "sendgrid": "1d", "shopify": "4h", "slack": "6m", "sqs": "4d", "square": "1d",
+		"stripe": "3d", "svix": "1d3h", "whatsapp": "7d", "wix": "1d",
+	}
+	for _, d := range Deliveries() {
+		stated, known := want[d.Name]
+		if !known {
+			stated = "not stated"
+		}
+		if got := d.Keeps.String(); got != stated {
+			t.Errorf("%s keeps trying for %s, want %s", d.Name, got, stated)
+		}
+		keeps, _ := d.Keeps.Get()
+		if horizon, _ := d.Horizon.Get(); keeps > horizon {
+			t.Errorf("%s keeps trying for %s, which is longer than its horizon of %s", d.Name, d.Keeps, d.Horizon)
+		}
+		if d.ByDesign && (keeps != 0 || !d.Keeps.Stated()) {
+			t.Errorf("%s is a person or a clock, and keeps trying for %s", d.Name, d.Keeps)
+		}
+	}
+}
+
 func TestHorizonsAreThoseOfTheSources(t *testing.T) {
 	want := map[string][2]string{ // horizon, ack_within
 		"adyen": {"30d", "10s"}, "brevo": {"12h", "not stated"}, "circle": {"1d13h", "not stated"},
