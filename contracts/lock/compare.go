@@ -14,8 +14,8 @@ type Contract struct {
 	Now  Version
 	// Has tells whether the input of the effect, or of the contract if the name is
 	// empty, has the field: under its Go name, or another one under its wire name.
-	// What cannot be known is to be answered with true: it lets a change through
-	// only if it is false.
+	// An empty name is none. What cannot be known is to be answered with true: it
+	// lets a change through only if it is false.
 	Has func(effect string, p Part) bool
 }
 
@@ -134,8 +134,14 @@ func (u *update) sameField(effect string, p pair) bool {
 	switch {
 	case p.old == nil || p.now == nil || p.old.Type != p.now.Type:
 		return false
-	case p.old.Field == p.now.Field, p.old.Wire == p.now.Wire:
+	case p.old.Empty != "" && p.now.Empty != "" && p.old.Empty != p.now.Empty:
+		return false
+	case p.old.Wire == p.now.Wire:
 		return true
+	case p.old.Field == p.now.Field:
+		// Another tag is another name for the same, unless its old name has gone to
+		// another field: then that one now gets what this one got.
+		return !u.Has(effect, Part{Wire: p.old.Wire})
 	}
 	return !u.Has(effect, *p.old)
 }

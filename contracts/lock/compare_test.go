@@ -93,6 +93,14 @@ func contract(t *testing.T, now lock.Version, fields ...string) lock.Contract {
 	return lock.Contract{File: file, Spec: file.Contracts[0], Now: now, Has: has}
 }
 
+// emptyPart is a list of which the first part may be empty.
+func emptyPart(how lock.Empty) lock.Version {
+	return changed(func(v *lock.Version) {
+		v.Identity = listOf("A", "B")
+		v.Identity.Key[0].Empty = how
+	})
+}
+
 type comparison struct {
 	name     string
 	old, now lock.Version
@@ -121,6 +129,19 @@ func comparisons() []comparison {
 			now:    changed(func(v *lock.Version) { v.Identity.Key[0].Wire = "pid" }),
 			fields: []string{"PaymentID", "pid"},
 		},
+		{
+			name: "another field takes a key's wire name", old: base(),
+			now:    changed(func(v *lock.Version) { v.Identity.Key[0].Wire = "pid" }),
+			fields: []string{"PaymentID", "pid", "payment_id"},
+			want:   other + "  idem.lock:10: key 1: was PaymentID (payment_id in JSON, string), is PaymentID (pid in JSON, string)\n",
+		},
+		{
+			name: "a part may be empty, and a pointer is made of it", old: emptyPart(lock.EmptyItself), now: emptyPart(lock.EmptyNull),
+			want: other + "  idem.lock:10: key 1: was A (string, empty as it is), is A (string, empty as null)\n" +
+				"  idem.lock:14: key 2: is B (string), as it was\n",
+		},
+		{name: "a part may be empty now", old: emptyPart(""), now: emptyPart(lock.EmptyNull)},
+		{name: "a part may no longer be empty", old: emptyPart(lock.EmptyItself), now: emptyPart("")},
 		{
 			name: "a key's field without a tag is renamed", old: base(),
 			now:    changed(func(v *lock.Version) { v.Identity.Key[0] = part("ChargeID", "ChargeID", "string") }),

@@ -35,8 +35,11 @@
 // else: the encoded types, their order, and for a hash the wire names. A key's
 // own name is no part of its bytes, so that a field may be renamed; but the
 // contract may not choose another field. A field counts as renamed if it keeps
-// its Go name or its wire name, or if the input has neither of the old ones any
-// more.
+// its wire name, if it keeps its Go name and no other field has taken its wire
+// name, or if the input has neither of the old ones any more.
+//
+// Parts of a list that may be empty say how: to allow that, or no longer, is no
+// change, but null is another key than a text without letters.
 //
 // Where to find what:
 //

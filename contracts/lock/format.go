@@ -94,6 +94,9 @@ func (w *writer) part(depth int, p Part, dash string) {
 	margin := strings.Repeat(" ", len(dash))
 	w.line(depth, margin+"wire", scalar(p.Wire))
 	w.line(depth, margin+"type", scalar(p.Type))
+	if p.Empty != "" {
+		w.line(depth, margin+"empty", scalar(string(p.Empty)))
+	}
 }
 
 // plain is what every YAML reader takes for text without quotes.

@@ -90,9 +90,22 @@ type Part struct {
 	Field string // path of Go names
 	Wire  string // path of names in JSON
 	Type  string // how it is encoded
+	// Empty is what stands in the key if the field says nothing; zero if that is an
+	// error. It is no part of the digest: to allow it, or no longer, changes no key
+	// that there was.
+	Empty Empty
 
 	line int
 }
+
+// Empty is how a part of a key that says nothing is written.
+type Empty string
+
+// The ways. A nil pointer is null, and a text without letters is not.
+const (
+	EmptyItself Empty = "as it is"
+	EmptyNull   Empty = "as null"
+)
 
 // Member is a value inside an object.
 type Member struct {

@@ -60,10 +60,14 @@ func (u *update) showPart(d *contracts.Diagnostic, effect, what string, p pair, 
 
 // String is a part as messages show it.
 func (p *Part) String() string {
-	if p.Wire == p.Field {
-		return p.Field + " (" + p.Type + ")"
+	encoded := p.Type
+	if p.Empty != "" {
+		encoded += ", empty " + string(p.Empty)
 	}
-	return p.Field + " (" + p.Wire + " in JSON, " + p.Type + ")"
+	if p.Wire == p.Field {
+		return p.Field + " (" + encoded + ")"
+	}
+	return p.Field + " (" + p.Wire + " in JSON, " + encoded + ")"
 }
 
 // maxShown is how many members are shown that did not change; of those that did

@@ -227,6 +227,9 @@ func (r *reader) part(n *node) Part {
 		{"field", true, r.encoded(&p.Field)},
 		{"wire", true, r.encoded(&p.Wire)},
 		{"type", true, r.encoded(&p.Type)},
+		{"empty", false, func(n *node) {
+			p.Empty = Empty(r.text(n, string(EmptyItself)+" or "+string(EmptyNull), func(s string) bool { return s == string(EmptyItself) || s == string(EmptyNull) }))
+		}},
 	})
 	return p
 }

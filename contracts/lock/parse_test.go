@@ -63,6 +63,7 @@ func TestWhatIdemgenDidNotWriteIsToldWithAWayOut(t *testing.T) {
 			"a version twice", "        window: 90d\n", "        window: 90d\n      1:\n        window: 90d\n",
 			"idem.lock:13:7: 1 is here twice: keep the entry that has been released, then run idemgen\n  13 |       1:\n     |       ^\n",
 		},
+		{"another way to be empty", "            type: string\n        digest", "            type: string\n            empty: often\n        digest", "idem.lock:11:13: empty: want as it is or as null" + mend + "  11 |             empty: often\n     |             ^^^^^\n"},
 		{"no window", "        window: 90d\n", "", "idem.lock:5:7: window is missing" + mend + "  5 |       1:\n    |       ^\n"},
 		{"a window of nothing", "90d", "0s", "idem.lock:12:9: window: want forever, or a duration" + mend + "  12 |         window: 0s\n     |         ^^^^^^\n"},
 		{"a window without unit", "90d", "90", "idem.lock:12:9: window: want forever, or a duration" + mend + "  12 |         window: 90\n     |         ^^^^^^\n"},
@@ -141,7 +142,9 @@ func names(t *rapid.T, label, form string, low int) []string {
 var anyText = rapid.StringMatching(`[A-Za-z_"\\#:'é😀?\[\]{}\-.$&*!|>%@,]([ A-Za-z0-9_"\\#:'é😀?\[\]{}\-.$&*!|>%@,]{0,12}[A-Za-z0-9"\\#:?\]}])?`)
 
 func drawPart(t *rapid.T) lock.Part {
-	return part(anyText.Draw(t, "field"), anyText.Draw(t, "wire"), anyText.Draw(t, "type"))
+	p := part(anyText.Draw(t, "field"), anyText.Draw(t, "wire"), anyText.Draw(t, "type"))
+	p.Empty = rapid.SampledFrom([]lock.Empty{"", lock.EmptyItself, lock.EmptyNull}).Draw(t, "empty")
+	return p
 }
 
 func drawParts(t *rapid.T, low int) []lock.Part {
@@ -225,12 +228,12 @@ func TestALockIsYAML(t *testing.T) {
 				Retired  bool
 				Versions map[int]struct {
 					Identity, Digest, Golden, Window string
-					Scope                            *struct{ Field, Wire, Type string }
-					Key                              []struct{ Field, Wire, Type string }
+					Scope                            *struct{ Field, Wire, Type, Empty string }
+					Key                              []struct{ Field, Wire, Type, Empty string }
 					Hash                             map[string]string
 					Effects                          map[string]struct {
 						Guard   string
-						OncePer []struct{ Field, Wire, Type string } `yaml:"once_per"`
+						OncePer []struct{ Field, Wire, Type, Empty string } `yaml:"once_per"`
 					}
 				}
 			}
@@ -252,7 +255,7 @@ func TestALockIsYAML(t *testing.T) {
 					}
 				}
 				for i, p := range v.Identity.Key {
-					if got := y.Key[i]; got.Field != p.Field || got.Wire != p.Wire || got.Type != p.Type {
+					if got := y.Key[i]; got.Field != p.Field || got.Wire != p.Wire || got.Type != p.Type || got.Empty != string(p.Empty) {
 						t.Fatalf("YAML reads the key %+v, want %+v\n%s", got, p, f.Format())
 					}
 				}

@@ -44,7 +44,19 @@ func (d *describer) identity(c *model.Contract) lock.Identity {
 }
 
 func (d *describer) part(v *model.Value) lock.Part {
-	return lock.Part{Field: v.Path, Wire: v.Wire, Type: d.encoded(v.Form)}
+	return lock.Part{Field: v.Path, Wire: v.Wire, Type: d.encoded(v.Form), Empty: empty(v)}
+}
+
+// empty is how a value that may say nothing is written then.
+func empty(v *model.Value) lock.Empty {
+	pointer := func(s model.Step) bool { return s.Pointer }
+	switch {
+	case !v.MayBeEmpty:
+		return ""
+	case slices.ContainsFunc(v.Steps, pointer), v.Form.Op == model.OpPointer, nullable(v.Form) != "":
+		return lock.EmptyNull
+	}
+	return lock.EmptyItself
 }
 
 func (d *describer) partsOf(values []*model.Value) []lock.Part {
