@@ -170,7 +170,9 @@ func (w *writer) orEmpty(v *model.Value, steps []model.Step, x expr) {
 // hash writes the object of the hashed fields.
 func (w *writer) hash(c *model.Contract, in string) {
 	form := c.Identity.Hash
-	w.mark()
+	if !form.NeverEmpty() {
+		w.mark()
+	}
 	w.value(form, expr{text: in, deref: c.Identity.Input}, "hash")
 	w.notEmpty(form, "hash")
 }

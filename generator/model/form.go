@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"time"
 
 	"github.com/idemgen/idem/contracts"
@@ -82,12 +83,17 @@ func (f *Form) Fallible() bool {
 }
 
 // NeverEmpty tells whether no value of the form is an empty identity: numbers
-// and truth values, of which zero is a value. A json.Number may be "", which is
-// no number.
+// and truth values, of which zero is a value, and structs that always hold one. A
+// json.Number may be "", which is no number.
 func (f *Form) NeverEmpty() bool {
 	switch f.Op {
 	case OpInt, OpUint, OpFloat64, OpFloat32, OpBool, OpMinor, OpDecimal:
 		return true
+	case OpStruct: // which holds itself behind a pointer or in a list only
+		return slices.ContainsFunc(f.Members, func(m *Member) bool {
+			behindNil := slices.ContainsFunc(m.Steps, func(s Step) bool { return s.Pointer })
+			return !behindNil && m.Form.NeverEmpty()
+		})
 	}
 	return false
 }

@@ -106,3 +106,24 @@ func TestStructsWithoutNamesAreTheSameTypeOnlyWithTheSameTags(t *testing.T) {
 		t.Errorf("both are %s", a)
 	}
 }
+
+func TestStructIsNeverEmptyOnlyWithANumberThatIsAlwaysThere(t *testing.T) {
+	number, text := &model.Form{Op: model.OpInt}, &model.Form{Op: model.OpString}
+	of := func(members ...*model.Member) *model.Form { return &model.Form{Op: model.OpStruct, Members: members} }
+	behindNil := []model.Step{{Name: "Base", Pointer: true}, {Name: "N"}}
+	for name, test := range map[string]struct {
+		form *model.Form
+		want bool
+	}{
+		"texts alone":               {of(&model.Member{Form: text}, &model.Member{Form: text}), false},
+		"a number among them":       {of(&model.Member{Form: text}, &model.Member{Form: number}), true},
+		"a number inside a struct":  {of(&model.Member{Form: of(&model.Member{Form: number})}), true},
+		"a number behind a pointer": {of(&model.Member{Form: &model.Form{Op: model.OpPointer, Elem: number}}), false},
+		"of an embedded pointer":    {of(&model.Member{Form: number, Steps: behindNil}), false},
+		"nothing at all":            {of(), false},
+	} {
+		if got := test.form.NeverEmpty(); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
