@@ -107,6 +107,7 @@ func TestNumbersGoOnInTheMannerOfTheFolder(t *testing.T) {
 		{"plain", []string{"0007_users.sql"}, "written idem_0001_ledger.sql"},
 		{"goose", nil, "written 00001_idem_0001_ledger.sql"},
 		{"goose", []string{"00001_users.sql", "00009_orders.sql", "notes.txt"}, "written 00010_idem_0001_ledger.sql"},
+		{"goose", []string{"00001_users.sql", "00007_backfill.go"}, "written 00008_idem_0001_ledger.sql"},
 		{"goose", []string{"001_users.sql"}, "written 002_idem_0001_ledger.sql"},
 		{"goose", []string{"99999_users.sql"}, "written 100000_idem_0001_ledger.sql"},
 		{"goose", []string{"20240102030405_users.sql"}, "written 20261129193015_idem_0001_ledger.sql"},

@@ -15,7 +15,8 @@ const (
 	dateLayout = "20060102150405"
 )
 
-var numbered = regexp.MustCompile(`^([0-9]+)_.*\.sql$`)
+// goose has migrations in Go beside those in SQL.
+var numbered = regexp.MustCompile(`^([0-9]+)_.*\.(?:sql|go)$`)
 
 // numberOf is the number that a file's name begins with, or "".
 func numberOf(name string) string {

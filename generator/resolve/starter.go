@@ -16,9 +16,9 @@ import (
 // Starter is what can be seen of a handler that has no contract yet.
 type Starter struct {
 	Handler   contracts.Handler
-	In        string // its input type, as the package writes it
-	Fields    []StarterField
-	Interface string // of its effects; empty without
+	In        string         // its input type, as the package writes it
+	Fields    []StarterField // one at least
+	Interface string         // of its effects; empty without
 	Methods   []StarterMethod
 }
 
@@ -151,6 +151,9 @@ func (p *pkg) starter(h contracts.Handler) (*Starter, error) {
 	}
 	in := params.At(params.Len() - 1).Type()
 	s := &Starter{Handler: h, In: describe(p.types, in), Fields: p.starterFields(in)}
+	if len(s.Fields) == 0 {
+		return nil, p.startError(fn, "the input of %s is %s: want a struct, of which a field, or several, say which work it is", h, s.In)
+	}
 	if params.Len() == 2 {
 		return s, nil
 	}

@@ -67,10 +67,6 @@ func (w *writer) identity(h *Handler) {
 		[2]string{"identity: {caller_key: FIELD}", "a key that the caller chooses"},
 	)
 	w.comment("and scope: FIELD beside it, if it says whose work it is.")
-	if len(h.Fields) == 0 {
-		w.comment("The input is %s.", h.In)
-		return
-	}
 	w.comment("The fields of %s:", h.In)
 	var rows [][2]string
 	for _, f := range h.Fields {
