@@ -18,10 +18,28 @@ func effects(w *writer, c *contracts.Contract) {
 	} else {
 		w.para("If the process is killed before the first effect, nothing has happened. Later attempts run the handler again from its first line; an effect that is done answers from the ledger and is not called again. If the process is killed after the last effect and before the result is recorded, the next attempt collects the recorded answers and ends the work without calling anybody.")
 	}
-	w.para("An attempt that asks for an effect of an earlier one with other values stops the work for a person (ErrEffectDiverged).")
+	diverges(w, c)
 	for _, e := range c.Effects {
 		effect(w, e)
 	}
+}
+
+// diverges says what becomes of a handler that decides otherwise than before.
+func diverges(w *writer, c *contracts.Contract) {
+	reads := 0
+	for _, e := range c.Effects {
+		if e.Guard.V == contracts.Read {
+			reads++
+		}
+	}
+	if reads == len(c.Effects) {
+		return // the first answer of a read stands, whatever is asked
+	}
+	text := "An attempt that asks for an effect of an earlier one with other values stops the work for a person (ErrEffectDiverged)"
+	if reads > 0 {
+		text += "; a recorded read gives its first answer all the same"
+	}
+	w.para("%s.", text)
 }
 
 // oneTransaction tells whether claim, effects and result commit together.

@@ -87,10 +87,18 @@ func duplicates(w *writer, c *contracts.Contract) {
 	})
 	switch c.Response.OtherPayload.V {
 	case contracts.OtherPayloadError:
-		w.para("If the duplicate is the same work and the rest of its input differs, it gets ErrPayloadMismatch instead, which is not to be acknowledged. Fields that look as if they changed with every delivery are not compared, and nothing is if the Go type of the input has changed in between.")
+		w.para("If the duplicate is the same work and the rest of its input differs, it gets ErrPayloadMismatch instead, which is not to be acknowledged. Fields that look as if they changed with every delivery are not compared%s, and nothing is if the Go type of the input has changed in between.", leftOut(&c.Identity))
 	case contracts.OtherPayloadReturnOriginal:
 		w.para("The rest of the duplicate's input may differ: it gets the same answers.")
 	}
+}
+
+// leftOut says what else of the input is no payload.
+func leftOut(id *contracts.Identity) string {
+	if len(id.Except) == 0 {
+		return ""
+	}
+	return ", nor what the identity leaves out (" + and(paths(id.Except)) + ")"
 }
 
 // whenDone is the answer, and whether to acknowledge it.
