@@ -117,8 +117,15 @@ func hasField(f *model.Form, path string) bool {
 		return opaque
 	}
 	for _, m := range form.Members {
-		for _, name := range []string{m.Path, m.Path[strings.LastIndexByte(m.Path, '.')+1:]} {
+		for _, name := range goNames(m.Path) {
 			if rest, ok := after(path, name); ok && (rest == "" || hasField(m.Form, rest)) {
+				return true
+			}
+		}
+	}
+	for _, f := range form.LeftOut { // whose own fields are not known
+		for _, name := range goNames(f.Path) {
+			if _, ok := after(path, name); ok {
 				return true
 			}
 		}
@@ -136,7 +143,15 @@ func hasWire(f *model.Form, path string) bool {
 	return slices.ContainsFunc(form.Members, func(m *model.Member) bool {
 		rest, ok := after(path, model.WireName(m.Wire))
 		return ok && (rest == "" || hasWire(m.Form, rest))
+	}) || slices.ContainsFunc(form.LeftOut, func(f model.Field) bool {
+		_, ok := after(path, model.WireName(f.Wire))
+		return ok
 	})
+}
+
+// goNames are a member's path with the embedded types on the way, and without.
+func goNames(path string) []string {
+	return []string{path, path[strings.LastIndexByte(path, '.')+1:]}
 }
 
 // after is what follows the first step of a path, if that is it.

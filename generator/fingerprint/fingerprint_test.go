@@ -249,6 +249,7 @@ func TestFieldsAreFoundUnderEitherName(t *testing.T) {
 		&model.Member{Wire: "own", Path: "Own", Form: form(model.OpText)},
 		&model.Member{Wire: "list", Path: "List", Form: around(model.OpSlice, inner)},
 	)}
+	c.Payload.LeftOut = []model.Field{{Wire: "trace", Path: "Base.TraceID"}}
 	c.Effects = []*model.Effect{{
 		Spec:    &contracts.Effect{Name: contracts.Value[string]{V: "send"}},
 		Payload: object(&model.Member{Wire: "cc", Path: "Cc", Form: form(model.OpString)}),
@@ -265,6 +266,13 @@ func TestFieldsAreFoundUnderEitherName(t *testing.T) {
 		{"", "Embedded.OrderID", "gone", true},
 		{"", "To.Street", "gone", false},
 		{"", "Gone", `to."zip code"`, true},
+		{"", "TraceID", "gone", true},
+		{"", "Base.TraceID", "gone", true},
+		{"", "Gone", "trace", true},
+		{"", "TraceID.Part", "gone", true},
+		{"", "Gone", "trace.part", true},
+		{"", "", "trace", true},
+		{"", "", "gone", false},
 		{"", "Gone", "to.zip", false},
 		{"", "OrderID.Part", "gone", false},
 		{"", "Own.Anything", "gone", true},

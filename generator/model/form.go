@@ -51,6 +51,9 @@ type Form struct {
 
 	Elem    *Form
 	Members []*Member // OpStruct, sorted by UTF-16 code units of Wire
+	// LeftOut are the fields of the type that are not written: without them nobody
+	// could tell a field that has gone from one that does not count here.
+	LeftOut []Field
 
 	// Func says that the form becomes a function of its own: structs that have a
 	// name, and whatever contains itself.
@@ -61,6 +64,12 @@ type Form struct {
 	// Own says that the form is that of one contract's field rather than that of
 	// the type everywhere: a normaliser or a choice of fields is at work in it.
 	Own bool
+}
+
+// Field is a field by its two names.
+type Field struct {
+	Wire string // that of Go if it has none in JSON
+	Path string // Go notation
 }
 
 // Member is a member of an object.

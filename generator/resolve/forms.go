@@ -331,7 +331,12 @@ func (b *builder) structForm(f *model.Form, t types.Type, u *types.Struct, c *ch
 		}
 		if m := b.member(t, jf, c, all, path); m != nil {
 			f.Members = append(f.Members, m)
+		} else {
+			f.LeftOut = append(f.LeftOut, model.Field{Wire: jf.wire, Path: memberPath(b.own, t, jf)})
 		}
+	}
+	for _, l := range dropped {
+		f.LeftOut = append(f.LeftOut, model.Field{Wire: l.field.Name(), Path: l.field.Name()})
 	}
 	slices.SortFunc(f.Members, func(x, y *model.Member) int { return canon.CompareNames(x.Wire, y.Wire) })
 	for i, m := range f.Members {
