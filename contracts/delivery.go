@@ -84,9 +84,9 @@ func (c *Contract) Remember() time.Duration {
 	return horizon + schedule
 }
 
-// neverByItself tells whether the table says that the system brings nothing again
-// unless it is asked to.
-func (d *Delivery) neverByItself() bool {
+// NeverByItself tells whether it is known to bring nothing again unless it is asked
+// to, or not after a failure.
+func (d *Delivery) NeverByItself() bool {
 	row, ok := knowledge.DeliveryNamed(d.System.V)
 	return ok && row.Keeps.Stated() && d.Keeps == 0
 }
@@ -99,7 +99,7 @@ func (p *parser) checkPayload(c *Contract, delivered bool) {
 	d, schedule := &c.Delivery, c.RetrySchedule()
 	switch at := c.Payload.Pos; {
 	case c.Payload.V != NoPayload:
-	case d.Set && d.Keeps == 0 && !d.neverByItself():
+	case d.Set && d.Keeps == 0 && !d.NeverByItself():
 		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and for how long %s keeps trying is not known: keep the payload, or say it in figures with delivered_by: {redelivers_for: DURATION}", d.name())
 	case d.Set && d.Keeps == 0:
 		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and %s does not do so by itself: keep the payload", d.name())

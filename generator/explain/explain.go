@@ -49,6 +49,9 @@ func delivery(w *writer, d *contracts.Delivery) {
 	default:
 		w.para("%s may deliver the same message again for %s.", source, span(d.RedeliversFor.V))
 	}
+	if d.NeverByItself() && !d.ByDesign {
+		w.para("It does not do so by itself after a failure: work that fails stays as it is until somebody has its message delivered again.")
+	}
 }
 
 func window(w *writer, c *contracts.Contract) {
