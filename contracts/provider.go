@@ -61,6 +61,13 @@ func (p *parser) applyProvider(e *Effect, it item, written map[string]bool) {
 		if e.IfUnknown.V == GiveUp && row.MovesMoney() {
 			p.errorf(e.IfUnknown.Pos, join(it.path, "if_unknown"), "%s moves money, and a payment that may have happened is not given up: answer with ask, or guard the effect with %s", row.Name, moneyGuard(row))
 		}
+		if e.IfUnknown.V == Repeat && row.MovesMoney() {
+			p.warnf(e.IfUnknown.Pos, join(it.path, "if_unknown"), "%s moves money, and a payment that is repeated is paid twice: answer with ask, or guard the effect with %s, unless this call moves none", row.Name, moneyGuard(row))
+		}
+	case Repeatable:
+		if row.MovesMoney() {
+			p.warnf(e.Guard.Pos, join(it.path, "guard"), "%s moves money, and a payment that is repeated is paid twice: guard the effect with %s, unless this call moves none", row.Name, moneyGuard(row))
+		}
 	case IdempotencyKey:
 		p.applyKey(e, it, row, written)
 	}

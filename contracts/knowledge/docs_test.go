@@ -95,7 +95,7 @@ effects:
 ` + "```" + `
 
 - *Moves* is what a repeated call would do twice. Where that is money,
-  ` + "`if_unknown: give_up`" + ` is refused.
+  ` + "`if_unknown: give_up`" + ` is refused, and ` + "`repeat`" + ` and ` + "`repeatable`" + ` are warned of.
 - *Remembered* is for how long the provider recognises a repeated key: a lower
   bound over its endpoints. After it an interrupted call becomes *unknown*.
   Where it is not stated the contract says ` + "`remembers_for`" + `; if your endpoint
