@@ -102,6 +102,10 @@ func TestEachEncodingHasItsWord(t *testing.T) {
 		{object(), "nothing"},
 	}
 	d := &describer{module: "example.com/app"}
+	second := &describer{module: "example.com/app/v2"}
+	if got := second.encoded(typed(model.OpText, "example.com/app/v2", "ID")); got != "text" {
+		t.Errorf("a type at the root of a module at version 2: got %q", got)
+	}
 	for _, c := range cases {
 		if got := d.encoded(c.form); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

@@ -157,15 +157,20 @@ func steps(f *model.Form) string {
 
 // foreign names a type of another module that writes itself.
 func (d *describer) foreign(t *model.Type) string {
-	if name := typeName(t); name != "" && !d.inside(name) {
+	for t.Kind == model.Pointer {
+		t = t.Elem
+	}
+	if name := typeName(t); name != "" && !d.inside(t.Pkg) {
 		return " " + name
 	}
 	return ""
 }
 
-func (d *describer) inside(name string) bool {
-	rest, ok := strings.CutPrefix(name, d.module)
-	return ok && (rest == "" || rest[0] == '/' || rest[0] == '.')
+// inside tells whether a package is one of the module, whose path may end in its
+// major version.
+func (d *describer) inside(pkg string) bool {
+	rest, ok := strings.CutPrefix(pkg, d.module)
+	return ok && (rest == "" || rest[0] == '/')
 }
 
 // typeName is a named type of another package without its major version, which
