@@ -136,6 +136,9 @@ func plan(f format, list []migration, dir folder, o Options) (there []File, pend
 		if len(pending) > 0 {
 			return nil, nil, fmt.Errorf("%s is there and %s, which comes before it, is not: put it back, or begin a new folder", had[0], list[i-1].name)
 		}
+		if up := lost(had, f.files(numberOf(had[0]), m)); up != "" {
+			return nil, nil, fmt.Errorf("%s is there and %s, which belongs to it, is not: put it back", had[0], up)
+		}
 		for _, name := range had {
 			same, err := sameAs(filepath.Join(o.Dir, name), f.files(numberOf(name), m), name)
 			if err != nil {
@@ -149,6 +152,16 @@ func plan(f format, list []migration, dir folder, o Options) (there []File, pend
 		}
 	}
 	return there, pending, nil
+}
+
+// lost is the file that makes the tables if only the one that drops them is there,
+// else "". The other way round it is a team's choice.
+func lost(had []string, files []newFile) string {
+	up := files[0].name
+	if slices.Contains(had, up) || !slices.ContainsFunc(files, func(f newFile) bool { return slices.Contains(had, f.name) }) {
+		return "" // or another tool's format
+	}
+	return up
 }
 
 // sameAs tells whether a file has the content that would be written under its

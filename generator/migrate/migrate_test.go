@@ -171,6 +171,28 @@ func sortedLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
+func TestHalfOfAMigrationIsTold(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "golang-migrate")
+	if err := os.Remove(filepath.Join(dir, "000001_idem_0001_ledger.up.sql")); err != nil {
+		t.Fatal(err)
+	}
+	want := "error: 000001_idem_0001_ledger.down.sql is there and 000001_idem_0001_ledger.up.sql, which belongs to it, is not: put it back"
+	if got := write(t, dir, "golang-migrate"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := os.Remove(filepath.Join(dir, "000001_idem_0001_ledger.down.sql")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "golang-migrate")
+	if err := os.Remove(filepath.Join(dir, "000001_idem_0001_ledger.down.sql")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := write(t, dir, "golang-migrate"), "kept 000001_idem_0001_ledger.up.sql"; got != want {
+		t.Errorf("without the way back: got %q, want %q", got, want)
+	}
+}
+
 // A checkout may have other line ends, and the team may have renumbered.
 func TestMigrationIsKnownByItsName(t *testing.T) {
 	dir := t.TempDir()
