@@ -26,7 +26,12 @@ const (
 // KeyBase62 is that many digits of the key in base 62, from 22 to 43: the digits
 // 0–9, A–Z and a–z in that order of value, of the SHA-256 as one number with the
 // most significant byte first, its last digits, the most significant first.
-func KeyBase62(digits int) KeyFormat { return KeyFormat{base62: digits} }
+func KeyBase62(digits int) KeyFormat {
+	if digits == 0 {
+		digits = -1 // no digits at all are no format; the zero KeyFormat is one
+	}
+	return KeyFormat{base62: digits}
+}
 
 func (f KeyFormat) valid() bool {
 	return f.base62 == 0 || f.base62 >= minBase62 && f.base62 <= maxBase62

@@ -44,7 +44,7 @@ func TestKeysAreWrittenAsTheProviderWantsThem(t *testing.T) {
 }
 
 func TestAKeyTooShortToTellEffectsApartIsRefused(t *testing.T) {
-	for _, digits := range []int{-1, 1, 21, 44} {
+	for _, digits := range []int{-1, 0, 1, 21, 44} {
 		w := newWorld(t)
 		e := w.effect("charge")
 		e.KeyFormat = idem.KeyBase62(digits)
