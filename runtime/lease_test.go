@@ -14,18 +14,24 @@ import (
 )
 
 func TestHeartbeatKeepsALongHandlersWork(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
+	// Long enough for a busy machine to write a heartbeat in the third of it.
+	const lease = 2 * time.Second
+	started := make(chan struct{})
 	var runs atomic.Int64
 	s := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
-		runs.Add(1)
+		if runs.Add(1) == 1 {
+			close(started)
+		}
 		select {
-		case <-time.After(1200 * time.Millisecond):
+		case <-time.After(2 * lease):
 			return receipt{Ref: "r"}, nil
 		case <-ctx.Done():
 			return receipt{}, context.Cause(ctx)
 		}
 	})
-	s.Lease = 300 * time.Millisecond
+	s.Lease = lease
 	s.Response.WhileRunning, s.Response.Wait = idem.RunningError, 0
 	other := idem.Define(w.open(), s)
 	var wg sync.WaitGroup
@@ -34,8 +40,9 @@ func TestHeartbeatKeepsALongHandlersWork(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	<-started
 	for range 9 {
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(lease / 5)
 		_, err := other.Do(t.Context(), order{ID: "1"})
 		wantIs(t, err, idem.ErrRunning)
 	}
