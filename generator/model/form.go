@@ -165,15 +165,3 @@ func (f *Form) children() []*Form {
 	}
 	return list
 }
-
-// Funcs lists the forms that become functions of their own, root included, in
-// the order in which a reader meets them.
-func Funcs(root *Form) []*Form {
-	var list []*Form
-	for _, f := range reachable(root) {
-		if f.Func {
-			list = append(list, f)
-		}
-	}
-	return list
-}
