@@ -14,8 +14,6 @@ var (
 
 	// headerForm is an HTTP field name (RFC 9110, section 5.1).
 	headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")
-	// farCall is a function of another package, by its name there.
-	farCall = regexp.MustCompile(`^[\pL_][\pL_\p{Nd}]*\.[\pL_][\pL_\p{Nd}]*$`)
 )
 
 func (p *parser) effects(c *Contract, it item) {
@@ -51,10 +49,10 @@ func (p *parser) effect(e *Effect, it item) {
 	}
 	present, ok := p.mapping(it, "a mapping such as {guard: transaction}", append([]field{
 		{"guard", func(it item) { word(p, it, &e.Guard, guards) }},
-		{"call", func(it item) { p.call(it, &e.Call) }},
+		{"call", func(it item) { p.function(it, &e.Call) }},
 		{"external_ref", func(it item) { p.fieldPath(it, &e.ExternalRef) }},
 		{"once_per", func(it item) { e.OncePer = p.fieldPaths(it) }},
-		{"find", note(func(it item) { p.call(it, &e.Find) })},
+		{"find", note(func(it item) { p.function(it, &e.Find) })},
 		{"visible_after", note(func(it item) { p.duration(it, &e.VisibleAfter, anyDuration("30s", "s")) })},
 		{"remembers_for", note(func(it item) { p.duration(it, &e.RemembersFor, anyDuration("24h", "h")) })},
 		{"header", note(func(it item) { p.header(it, &e.Header) })},
@@ -121,19 +119,6 @@ func (p *parser) guardParams(e *Effect, it item, present map[string]bool, params
 		case !written && has && g.open != "" && !present[g.name] && !(g.name == "remembers_for" && present["provider"]):
 			p.errorf(it.key, join(it.path, g.name), "missing: %s", g.open)
 		}
-	}
-}
-
-// call reads the name of a method of the handler's receiver, or of a function
-// of the package.
-func (p *parser) call(it item, dst *Value[string]) {
-	if isText(it.node) && farCall.MatchString(it.node.Value) {
-		p.errorf(it.pos, it.path, "a function of another package is not supported yet")
-		return
-	}
-	v, ok := p.matching(it, "the name of a method of the handler's receiver, or of a function of this package", usableIdent)
-	if ok {
-		*dst = v
 	}
 }
 

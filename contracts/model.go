@@ -328,14 +328,14 @@ const (
 type Effect struct {
 	Name  Value[string] // ^[a-z][a-z0-9_]{0,62}$, unique in its contract
 	Guard Value[Guard]
-	Call  Value[string] // a Go identifier; not Set: see CallName
+	Call  Value[string] // see ParseFunc; not Set: see CallName
 
 	OncePer     []Value[string] // field paths of the effect's input; empty: once per work
 	ExternalRef Value[string]   // field path of the effect's result; not Set: none
 
 	Provider Value[string] // a row of package knowledge; not Set: none is named
 
-	Find         Value[string]        // find_first: a Go identifier; always Set there
+	Find         Value[string]        // find_first: see ParseFunc; always Set there
 	VisibleAfter Value[time.Duration] // find_first: positive; always Set there
 	RemembersFor Value[time.Duration] // idempotency_key: longer than RetrySchedule; Set, or what the provider states
 	Header       Value[string]        // idempotency_key: where the key travels, an HTTP field name unless KeyPlace says otherwise; default Idempotency-Key
@@ -408,8 +408,8 @@ func (g Guard) SendsKey() bool {
 // SendReceipt for send_receipt.
 func (e *Effect) Method() string { return MethodName(e.Name.V) }
 
-// CallName is the Go method or function that carries the effect out: the
-// contract's call, or else the method of the handler's receiver with the
+// CallName is the Go method or function that carries the effect out (see
+// ParseFunc for its parts): the contract's call, or else the method of the handler's receiver with the
 // effect's name (sendReceipt for send_receipt).
 func (e *Effect) CallName() string {
 	if e.Call.Set {

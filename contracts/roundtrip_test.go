@@ -46,6 +46,10 @@ func names() *rapid.Generator[string] {
 	return rapid.StringMatching(`[a-z][a-z0-9_]{2,10}x`)
 }
 
+func functions() *rapid.Generator[string] {
+	return rapid.StringMatching(`(mailx\.|example\.com/[a-z0-9-]{1,5}(/[a-z~_+-][a-z._~+-]{0,3}x)?\.)?[A-Za-zé_][a-z0-9_]{0,5}x`)
+}
+
 func fields() *rapid.Generator[string] {
 	return rapid.StringMatching(`[A-Z][A-Za-z0-9_]{0,8}X(\.[A-Zß][A-Za-z0-9]{0,5}X){0,2}`)
 }
@@ -212,7 +216,7 @@ func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
 	if e.Guard.V == IdempotencyKey && c.RetrySchedule() >= MaxDuration {
 		e.Guard.V = Read // no memory would be long enough
 	}
-	maybe(t, "call", &e.Call, names())
+	maybe(t, "call", &e.Call, functions())
 	maybe(t, "external_ref", &e.ExternalRef, fields())
 	e.OncePer = fieldList(t, "once_per", 0)
 	if e.Guard.V.SendsKey() {
@@ -220,7 +224,7 @@ func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
 	}
 	switch e.Guard.V {
 	case FindFirst:
-		e.Find = set(names().Draw(t, "find"))
+		e.Find = set(functions().Draw(t, "find"))
 		e.VisibleAfter = set(durations(1, MaxDuration).Draw(t, "visible_after"))
 	case IdempotencyKey:
 		e.RemembersFor = set(durations(c.RetrySchedule()+1, MaxDuration).Draw(t, "remembers_for"))

@@ -160,6 +160,7 @@ func languageSchema() *schema {
 // textSchemas are the forms of texts.
 func textSchemas() schemaWords {
 	const ident = `[\p{L}_][\p{L}_\p{Nd}]*`
+	farPath := &schema{Pattern: `^` + pathForm + `\.` + ident + `$`, Not: &schema{Pattern: `\.(?:_|` + strings.Join(goKeywords(), "|") + `)$`}}
 	notUsable := &schema{Pattern: `(?:^|[(*.])(?:_|` + strings.Join(goKeywords(), "|") + `)(?:$|[).])`}
 	form := func(pattern string) *schema { return &schema{Type: "string", Pattern: pattern, Not: notUsable} }
 	truths := slices.DeleteFunc([]string{"y", "n", "yes", "no", "on", "off", "true", "false"}, func(s string) bool { return !isTruth(s) })
@@ -167,7 +168,7 @@ func textSchemas() schemaWords {
 	return schemaWords{
 		{"name", false, "a-z, 0-9 and _, beginning with a letter, up to 63 characters.", &schema{Type: "string", Pattern: nameForm.String(), Not: &schema{Enum: truths}}},
 		{"handler", false, "", form(`^(?:\(\*?` + ident + `\)\.)?` + ident + `$`)},
-		{"identifier", false, "", form(`^` + ident + `$`)},
+		{"function", false, "", &schema{Type: "string", MaxLength: maxFunc, AnyOf: []*schema{form(`^(?:` + ident + `\.)?` + ident + `$`), farPath}}},
 		{"error", false, "", form(`^\*?(?:` + ident + `\.)?` + ident + `$`)},
 		{"errors", false, "", &schema{Type: "array", Items: schemaRef("error"), MinItems: 1, UniqueItems: true}},
 		{"field_path", false, "", form(`^` + ident + `(?:\.` + ident + `)*$`)},

@@ -116,10 +116,10 @@ func retrySchema() *schema {
 func effectSchema() *schema {
 	s := schemaMapping(
 		schemaWord{"guard", true, "What makes it safe to repeat the effect: transaction (commits with the ledger), idempotency_key (the provider dedupes), upsert (the provider enforces a unique value that we choose), find_first (look before repeating), once (never repeated), repeatable (harmless to repeat), read (a recorded read).", schemaEnum(guards)},
-		schemaWord{"call", false, "The Go function that carries the effect out, if it is not called like the effect.", schemaRef("identifier")},
+		schemaWord{"call", false, "The Go function that carries the effect out, if it is not called like the effect; of another package: mail.Send, or with the whole import path.", schemaRef("function")},
 		schemaWord{"external_ref", false, "The field of the result that says what the other system calls it; kept in the ledger.", schemaRef("field_path")},
 		schemaWord{"once_per", false, "Fields of the effect's input: once for each of their values instead of once for the work.", schemaRef("field_paths")},
-		schemaWord{"find", false, "With find_first: the Go function that looks for what a former attempt left at the provider.", schemaRef("identifier")},
+		schemaWord{"find", false, "With find_first: the Go function that looks for what a former attempt left at the provider.", schemaRef("function")},
 		schemaWord{"visible_after", false, "With find_first: after what time the provider's search shows what was created, at the latest.", schemaRef("duration")},
 		schemaWord{"remembers_for", false, "With idempotency_key: for how long the provider remembers a key; longer than the retry schedule.", schemaRef("duration")},
 		schemaWord{"header", false, "With idempotency_key: the HTTP header that carries the key.", (&schema{Type: "string", Pattern: headerForm.String()}).withDefault(DefaultHeader)},

@@ -248,8 +248,11 @@ func (f *file) handle(c *model.Contract) jen.Code {
 
 // function is the user's function, or the method value of the receiver.
 func (f *file) function(c *model.Contract, fn model.Func) *jen.Statement {
-	if fn.Method {
+	switch {
+	case fn.Method:
 		return jen.Id(f.receivers[c.Receiver]).Dot(fn.Name)
+	case fn.Pkg != "":
+		return f.q(fn.Pkg, fn.Name)
 	}
 	return jen.Id(fn.Name)
 }

@@ -172,8 +172,12 @@ func header(mf *model.File) []byte {
 	return []byte(strings.Join(lines, "\n") + "\n\n")
 }
 
-// funcName is the function as contracts write handlers.
+// funcName is the function as contracts write handlers, or that of another package
+// with its whole import path.
 func funcName(c *model.Contract, fn model.Func) string {
+	if fn.Pkg != "" {
+		return fn.Pkg + "." + fn.Name
+	}
 	h := contracts.Handler{Name: fn.Name}
 	if fn.Method {
 		h.Receiver, h.Pointer = c.Receiver.Name, c.Receiver.Pointer

@@ -98,9 +98,11 @@ type Effect struct {
 	ExternalRef *Text    // nil if the contract names none
 }
 
-// Func is a function of the package, or a method of the handler's receiver.
+// Func is a function of the package or of another one, or a method of the
+// handler's receiver.
 type Func struct {
 	Method bool
+	Pkg    string // import path of another package, else empty
 	Name   string
 }
 

@@ -103,7 +103,7 @@ func (c *contract) interfaceMethod(e *contracts.Effect, path string) *types.Func
 		}
 	}
 	in, out := "X", "Y"
-	if fn := c.findFunc(e.CallName()); fn != nil {
+	if fn := c.lookFunc(e.CallName()); fn != nil {
 		if sig := fn.Signature(); sig.Params().Len() == 3 && sig.Results().Len() == 2 {
 			in, out = describe(c.types, sig.Params().At(2).Type()), describe(c.types, sig.Results().At(0).Type())
 		}
@@ -157,6 +157,23 @@ func (c *contract) effectFuncs(me *model.Effect, path string, in, out types.Type
 	c.checkTx(at, path)
 }
 
+// lookFunc is the function that a contract names, or nil; nothing is reported.
+func (c *contract) lookFunc(name string) *types.Func {
+	f, ok := contracts.ParseFunc(name)
+	switch {
+	case !ok:
+		return nil
+	case !f.Far():
+		return c.findFunc(name)
+	}
+	p, _ := c.farPackage(f)
+	if p == nil {
+		return nil
+	}
+	fn, _ := p.Scope().Lookup(f.Name).(*types.Func)
+	return fn
+}
+
 // findFunc is a method of the receiver or a function of the package.
 func (c *contract) findFunc(name string) *types.Func {
 	if fn := c.methodOf(name); fn != nil {
@@ -167,8 +184,15 @@ func (c *contract) findFunc(name string) *types.Func {
 }
 
 func (c *contract) effectFunc(at contracts.Value[string], path, name, wanted string, fits func(*types.Signature, *types.Func) bool) model.Func {
-	fn := c.findFunc(name)
-	if fn == nil {
+	var fn *types.Func
+	var pkg string
+	written := name
+	if f, ok := contracts.ParseFunc(name); ok && f.Far() {
+		if fn = c.farFunc(at, path, f, wanted); fn == nil {
+			return model.Func{}
+		}
+		name, pkg = f.Name, fn.Pkg().Path()
+	} else if fn = c.findFunc(name); fn == nil {
 		c.noEffectFunc(at, path, name, wanted)
 		return model.Func{}
 	}
@@ -176,9 +200,9 @@ func (c *contract) effectFunc(at contracts.Value[string], path, name, wanted str
 		return model.Func{}
 	}
 	if !fits(fn.Signature(), fn) {
-		c.fail(at.Pos, path, fn, "%s is %s: want %s", name, describe(c.types, fn.Signature()), wanted)
+		c.fail(at.Pos, path, fn, "%s is %s: want %s", written, describe(c.types, fn.Signature()), wanted)
 	}
-	return model.Func{Method: fn.Signature().Recv() != nil, Name: name}
+	return model.Func{Method: fn.Signature().Recv() != nil, Pkg: pkg, Name: name}
 }
 
 func (c *contract) noEffectFunc(at contracts.Value[string], path, name, wanted string) {

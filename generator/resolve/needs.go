@@ -113,15 +113,29 @@ func (n *needs) contract(s *source, c *contracts.Contract) {
 		n.receiver(h.Receiver)
 	}
 	for _, e := range c.Effects {
-		n.function(h.Receiver, e.CallName())
+		n.call(s, h.Receiver, e.CallName())
 		if e.Find.Set {
-			n.function(h.Receiver, e.Find.V)
+			n.call(s, h.Receiver, e.Find.V)
 		}
 	}
 	for _, list := range [][]contracts.Value[string]{c.Retry.Permanent, c.Retry.Transient} {
 		for _, v := range list {
 			n.errorName(s, v.V)
 		}
+	}
+}
+
+// call follows the function of an effect, or notes the package that it is of.
+func (n *needs) call(s *source, receiver, name string) {
+	switch f, _ := contracts.ParseFunc(name); {
+	case f.Path != "" && f.Path != s.path:
+		n.imports[f.Path] = true
+	case f.Package != "":
+		for _, file := range s.files {
+			n.importNamed(file, f.Package)
+		}
+	default:
+		n.function(receiver, f.Name)
 	}
 }
 

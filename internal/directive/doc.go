@@ -10,7 +10,8 @@
 //	//idem:contract kind=order_paid version=1 handler=(*Orders).MarkPaid effects=MarkPaidEffects
 //	//idem:effectfunc kind=order_paid effect=notify guard=once func=(*Orders).notify
 //
-// (with find= in place of func= for the function that looks for an effect),
+// (with find= in place of func= for the function that looks for an effect; a
+// function of another package with its whole import path: example.com/mail.Send),
 // where sha256 is the digest of the contract file (see [SourceDigest]) and body
 // that of the rest of the generated file (see [Seal]), so that a file that is
 // older than its contract and one that was edited by hand can be told apart.

@@ -182,7 +182,6 @@ func TestTheContractPageNamesWhatIsNotSupportedYet(t *testing.T) {
 			page = append(page, m[1])
 		}
 	}
-	page = slices.DeleteFunc(page, func(w string) bool { return w == "call" || w == "find" }) // as keys they are supported
 	slices.Sort(page)
 	words := unsupportedWords(t)
 	if page = slices.Compact(page); !slices.Equal(page, words) {
