@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -137,6 +138,7 @@ func contractSources(t *testing.T) map[string][]byte {
 			}
 		}
 	}
+	maps.Copy(sources, scenarioSources(t))
 	docs, err := os.ReadFile("../docs/contract.md")
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +154,35 @@ func contractSources(t *testing.T) map[string][]byte {
 		if sources[path], err = os.ReadFile(path); err != nil {
 			t.Fatal(err)
 		}
+	}
+	return sources
+}
+
+// scenarioSources are the contract files of all scenarios, good and bad.
+func scenarioSources(t *testing.T) map[string][]byte {
+	t.Helper()
+	var archives []string
+	for _, pattern := range []string{"*.txtar", "scenarios/*/*.txtar", "strangers/*.txtar"} {
+		found, err := filepath.Glob("../testdata/" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archives = append(archives, found...)
+	}
+	sources := map[string][]byte{}
+	for _, path := range archives {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			if strings.HasSuffix(f.Name, ".idem.yaml") {
+				sources[path+":"+f.Name] = f.Data
+			}
+		}
+	}
+	if len(sources) < 40 {
+		t.Fatalf("only %d contract files in the scenarios", len(sources))
 	}
 	return sources
 }
@@ -185,21 +216,31 @@ func TestSchemaRefusesWhatTheParserRefuses(t *testing.T) {
 		t.Fatalf("no archives found: %v", err)
 	}
 	compared, used := 0, map[string]bool{}
+	compare := func(name string, src []byte) {
+		v, ok := asJSON(src)
+		if !ok {
+			return
+		}
+		_, ds := Parse(archivePath, src)
+		if !ds.HasErrors() {
+			return
+		}
+		compared++
+		if s.Validate(v) == nil && !beyondSchema(ds, used) {
+			t.Errorf("%s is refused by the parser and accepted by the schema: teach the schema, or say in beyondSchemas why none can see that\n%s", name, ds.Text())
+		}
+	}
+	for name, src := range scenarioSources(t) {
+		compare(name, src)
+	}
 	for _, path := range files {
 		archive, err := txtar.ParseFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range archive.Files {
-			v, ok := asJSON(f.Data)
-			if !strings.HasSuffix(f.Name, ".yaml") || !ok {
-				continue
-			}
-			compared++
-			_, ds := Parse(archivePath, f.Data)
-			err := s.Validate(v)
-			if err == nil && !beyondSchema(ds, used) {
-				t.Errorf("%s: %s is refused by the parser and accepted by the schema: teach the schema, or say in beyondSchemas why none can see that\n%s", path, f.Name, ds.Text())
+			if strings.HasSuffix(f.Name, ".yaml") {
+				compare(path+":"+f.Name, f.Data)
 			}
 		}
 	}
