@@ -114,6 +114,30 @@ func (p *parser) checkMemory(c *Contract) {
 	}
 }
 
+// checkBudgets refuses budgets that nothing uses up: the work is dead before.
+func (p *parser) checkBudgets(c *Contract) {
+	attempts := c.Retry.MaxAttempts
+	for _, e := range c.Effects {
+		if !e.MaxAttempts.Set || e.MaxAttempts.V <= attempts.V {
+			continue
+		}
+		place := "retry.max_attempts"
+		if !attempts.Set {
+			place = "the default of " + place
+		}
+		p.errorf(e.MaxAttempts.Pos, join("effects."+clip(e.Name.V), "retry.max_attempts"),
+			"%d is more than the %s of the work (%s): the work would be dead before the effect is refused. Say %d or less here, or more there",
+			e.MaxAttempts.V, plural(attempts.V, "attempt"), place, attempts.V)
+	}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "one " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // sayAttempts is what the retry schedule is made of.
 func (c *Contract) sayAttempts() string {
 	return fmt.Sprintf("%d attempts of up to %s, a lease of %s and a backoff between them", c.Retry.MaxAttempts.V, FormatDuration(c.Timeout.V), FormatDuration(c.Lease.V))

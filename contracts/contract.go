@@ -111,6 +111,7 @@ func (p *parser) contract(c *Contract, it item) {
 	p.checkCallers(&c.Identity)
 	if scheduled {
 		p.checkMemory(c)
+		p.checkBudgets(c)
 	}
 	p.checkDelivery(c, present["delivered_by"], scheduled)
 }
@@ -291,13 +292,16 @@ func isErrorName(s string) bool {
 	return isFieldPath(strings.TrimPrefix(s, "*"))
 }
 
+// maxAttempts bounds how often work, or one of its effects, may be tried.
+const maxAttempts = 1000
+
 func (p *parser) retry(c *Contract, it item) {
 	r := &c.Retry
 	r.place(it.key)
 	r.Set = true
 	p.mapping(it, "a mapping with by, max_attempts, backoff, permanent or transient", []field{
 		{"by", func(it item) { word(p, it, &r.By, []RetryBy{ByRedelivery}, "worker") }},
-		{"max_attempts", func(it item) { p.whole(it, &r.MaxAttempts, 1, 1000) }},
+		{"max_attempts", func(it item) { p.whole(it, &r.MaxAttempts, 1, maxAttempts) }},
 		{"backoff", func(it item) { p.backoff(&r.Backoff, it) }},
 		{"permanent", func(it item) { r.Permanent = p.distinct(it, wantErrors, wantAnError, isErrorName) }},
 		{"transient", func(it item) { r.Transient = p.distinct(it, wantErrors, wantAnError, isErrorName) }},

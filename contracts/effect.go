@@ -38,7 +38,7 @@ func (p *parser) effects(c *Contract, it item) {
 func (p *parser) effect(e *Effect, it item) {
 	at := it.key
 	e.Guard.Pos, e.Call.Pos, e.ExternalRef.Pos, e.Find.Pos = at, at, at, at
-	e.VisibleAfter.Pos, e.RemembersFor.Pos, e.Provider.Pos = at, at, at
+	e.VisibleAfter.Pos, e.RemembersFor.Pos, e.Provider.Pos, e.MaxAttempts.Pos = at, at, at, at
 	e.Header, e.KeyPlace = Value[string]{V: DefaultHeader, Pos: at}, KeyInHeader
 	e.KeyFormat = Value[KeyFormat]{V: KeyHex, Pos: at}
 	e.IfUnknown = Value[IfUnknown]{V: Ask, Pos: at}
@@ -52,6 +52,7 @@ func (p *parser) effect(e *Effect, it item) {
 		{"call", func(it item) { p.function(it, &e.Call) }},
 		{"external_ref", func(it item) { p.fieldPath(it, &e.ExternalRef) }},
 		{"once_per", func(it item) { e.OncePer = p.fieldPaths(it) }},
+		{"retry", note(func(it item) { p.effectRetry(e, it) })},
 		{"find", note(func(it item) { p.function(it, &e.Find) })},
 		{"visible_after", note(func(it item) { p.duration(it, &e.VisibleAfter, anyDuration("30s", "s")) })},
 		{"remembers_for", note(func(it item) { p.duration(it, &e.RemembersFor, anyDuration("24h", "h")) })},
@@ -59,7 +60,7 @@ func (p *parser) effect(e *Effect, it item) {
 		{"key_format", note(func(it item) { p.keyFormat(it, &e.KeyFormat) })},
 		{"provider", func(it item) { p.provider(it, &e.Provider) }},
 		{"if_unknown", note(func(it item) { word(p, it, &e.IfUnknown, ifUnknowns) })},
-	}, unsupported("was", "removed", "message", "approval", "approval_expires", "work", "reconcile", "retry")...))
+	}, unsupported("was", "removed", "message", "approval", "approval_expires", "work", "reconcile")...))
 	if !ok {
 		return
 	}
@@ -91,16 +92,21 @@ func lastName(path string) string {
 type guardParam struct {
 	name   string
 	guards []Guard
-	open   string // the question that is open without it; empty if it is optional
+	open   string           // the question that is open without it; empty if it is optional
+	not    map[Guard]string // why other guards do not have it, where that has to be said
 }
 
 var guardParams = []guardParam{
-	{"find", []Guard{FindFirst}, "which Go method or function looks for what a former attempt left at the provider? Answer with its name"},
-	{"visible_after", []Guard{FindFirst}, "after what time does the provider's search show what was created? Answer with a duration such as 30s"},
-	{"remembers_for", []Guard{IdempotencyKey}, "for how long does the provider remember a key? Answer with a duration such as 24h, or name the provider"},
-	{"header", []Guard{IdempotencyKey}, ""},
-	{"key_format", keyGuards(), ""},
-	{"if_unknown", []Guard{Once}, ""},
+	{name: "retry", guards: except(Transaction, Read), not: map[Guard]string{
+		Transaction: "a transaction that fails leaves nothing behind, and so no count of its calls",
+		Read:        "a read that fails leaves nothing behind, and so no count of its calls",
+	}},
+	{name: "find", guards: []Guard{FindFirst}, open: "which Go method or function looks for what a former attempt left at the provider? Answer with its name"},
+	{name: "visible_after", guards: []Guard{FindFirst}, open: "after what time does the provider's search show what was created? Answer with a duration such as 30s"},
+	{name: "remembers_for", guards: []Guard{IdempotencyKey}, open: "for how long does the provider remember a key? Answer with a duration such as 24h, or name the provider"},
+	{name: "header", guards: []Guard{IdempotencyKey}},
+	{name: "key_format", guards: keyGuards()},
+	{name: "if_unknown", guards: []Guard{Once}},
 }
 
 // keyGuards are the guards whose effects hand their key to the provider.
@@ -108,10 +114,17 @@ func keyGuards() []Guard {
 	return slices.DeleteFunc(slices.Clone(guards), func(g Guard) bool { return !g.SendsKey() })
 }
 
+// except are all guards but some.
+func except(some ...Guard) []Guard {
+	return slices.DeleteFunc(slices.Clone(guards), func(g Guard) bool { return slices.Contains(some, g) })
+}
+
 func (p *parser) guardParams(e *Effect, it item, present map[string]bool, params map[string]item) {
 	for _, g := range guardParams {
 		has := slices.Contains(g.guards, e.Guard.V)
 		switch param, written := params[g.name]; {
+		case written && !has && g.not[e.Guard.V] != "":
+			p.errorf(param.key, join(it.path, g.name), "an effect guarded by %s has no %s: %s", e.Guard.V, g.name, g.not[e.Guard.V])
 		case written && !has && len(g.guards) > 1:
 			p.errorf(param.key, join(it.path, g.name), "only the guards %s have %s; this effect is guarded by %s", andList(namesOf(g.guards)), g.name, e.Guard.V)
 		case written && !has:
@@ -119,6 +132,16 @@ func (p *parser) guardParams(e *Effect, it item, present map[string]bool, params
 		case !written && has && g.open != "" && !present[g.name] && !(g.name == "remembers_for" && present["provider"]):
 			p.errorf(it.key, join(it.path, g.name), "missing: %s", g.open)
 		}
+	}
+}
+
+// effectRetry reads how many calls an effect may have, all told.
+func (p *parser) effectRetry(e *Effect, it item) {
+	present, ok := p.mapping(it, "a mapping such as {max_attempts: 5}", []field{
+		{"max_attempts", func(it item) { p.whole(it, &e.MaxAttempts, 1, maxAttempts) }},
+	})
+	if ok && !present["max_attempts"] {
+		p.errorf(it.key, join(it.path, "max_attempts"), "missing: after how many calls that did nothing is the effect refused? Answer with a number up to the contract's own retry.max_attempts")
 	}
 }
 

@@ -106,6 +106,9 @@ func checkComplete(t *testing.T, c *Contract) {
 		if !e.Guard.Set || (e.Guard.V == FindFirst) != (e.Find.Set && e.VisibleAfter.V > 0) || (e.Guard.V == IdempotencyKey) != memory || e.IfUnknown.V == "" || e.Header.V == "" || methods[e.Method()] {
 			t.Errorf("accepted with an impossible effect: %+v", e)
 		}
+		if calls := e.MaxAttempts; calls.Set != (calls.V > 0) || calls.V > c.Retry.MaxAttempts.V || calls.Set && (e.Guard.V == Transaction || e.Guard.V == Read) {
+			t.Errorf("accepted with an impossible budget: %+v", e)
+		}
 		methods[e.Method()] = true
 	}
 }

@@ -331,6 +331,7 @@ type Effect struct {
 	Call  Value[string] // see ParseFunc; not Set: see CallName
 
 	OncePer     []Value[string] // field paths of the effect's input; empty: once per work
+	MaxAttempts Value[int]      // retry.max_attempts, 1 to the contract's; not Set: no budget of its own
 	ExternalRef Value[string]   // field path of the effect's result; not Set: none
 
 	Provider Value[string] // a row of package knowledge; not Set: none is named

@@ -219,6 +219,9 @@ func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
 	maybe(t, "call", &e.Call, functions())
 	maybe(t, "external_ref", &e.ExternalRef, fields())
 	e.OncePer = fieldList(t, "once_per", 0)
+	if e.Guard.V != Transaction && e.Guard.V != Read {
+		maybe(t, "calls", &e.MaxAttempts, rapid.IntRange(1, c.Retry.MaxAttempts.V))
+	}
 	if e.Guard.V.SendsKey() {
 		maybe(t, "key_format", &e.KeyFormat, rapid.SampledFrom([]KeyFormat{KeyHex, KeyUUID, "base62:22", "base62:43"}))
 	}
@@ -428,6 +431,9 @@ func (w *writer) effect(in string, e *Effect) {
 	entryIf(w, in, "call", e.Call, w.text)
 	entryIf(w, in, "external_ref", e.ExternalRef, w.text)
 	w.listIf(in, "once_per", e.OncePer)
+	if e.MaxAttempts.Set {
+		w.mapping(in, "retry", func(in string) { w.entry(in, "max_attempts", fmt.Sprint(e.MaxAttempts.V)) })
+	}
 	entryIf(w, in, "find", e.Find, w.text)
 	entryIf(w, in, "visible_after", e.VisibleAfter, FormatDuration)
 	entryIf(w, in, "remembers_for", e.RemembersFor, FormatDuration)

@@ -106,7 +106,7 @@ func retrySchema() *schema {
 	)
 	return schemaMapping(
 		schemaWord{"by", false, "Who runs failed work again: redelivery by the source.", schemaEnum([]RetryBy{ByRedelivery}).withDefault(ByRedelivery)},
-		schemaWord{"max_attempts", false, "After this many attempts the work is dead.", schemaInteger(1, 1000).withDefault(DefaultMaxAttempts)},
+		schemaWord{"max_attempts", false, "After this many attempts the work is dead.", schemaInteger(1, maxAttempts).withDefault(DefaultMaxAttempts)},
 		schemaWord{"backoff", false, "The pauses between attempts, each a random time up to what is said here.", backoff},
 		schemaWord{"permanent", false, "Go errors after which trying again cannot help.", schemaRef("errors")},
 		schemaWord{"transient", false, "Go errors of calls that have done nothing and may pass later.", schemaRef("errors")},
@@ -114,11 +114,13 @@ func retrySchema() *schema {
 }
 
 func effectSchema() *schema {
+	calls := schemaMapping(schemaWord{"max_attempts", true, "The number of calls, up to the attempts of the work.", schemaInteger(1, maxAttempts)})
 	s := schemaMapping(
 		schemaWord{"guard", true, "What makes it safe to repeat the effect: transaction (commits with the ledger), idempotency_key (the provider dedupes), upsert (the provider enforces a unique value that we choose), find_first (look before repeating), once (never repeated), repeatable (harmless to repeat), read (a recorded read).", schemaEnum(guards)},
 		schemaWord{"call", false, "The Go function that carries the effect out, if it is not called like the effect; of another package: mail.Send, or with the whole import path.", schemaRef("function")},
 		schemaWord{"external_ref", false, "The field of the result that says what the other system calls it; kept in the ledger.", schemaRef("field_path")},
 		schemaWord{"once_per", false, "Fields of the effect's input: once for each of their values instead of once for the work.", schemaRef("field_paths")},
+		schemaWord{"retry", false, "How often it may be called, all told: a call that did nothing after that is refused for good, so that the handler can go on without it.", calls},
 		schemaWord{"find", false, "With find_first: the Go function that looks for what a former attempt left at the provider.", schemaRef("function")},
 		schemaWord{"visible_after", false, "With find_first: after what time the provider's search shows what was created, at the latest.", schemaRef("duration")},
 		schemaWord{"remembers_for", false, "With idempotency_key: for how long the provider remembers a key; longer than the retry schedule.", schemaRef("duration")},

@@ -63,6 +63,9 @@ type reading struct {
 	permanent, transient []ErrorMatch
 }
 
+// named are all errors that the contract names.
+func (r reading) named() []ErrorMatch { return slices.Concat(r.permanent, r.transient) }
+
 // callClass says what the error of an effect's call means for a repeat of the
 // call. What nobody has classified may have been applied.
 func (r reading) callClass(err error) Class {
@@ -111,6 +114,11 @@ func (r reading) class(err error, combine func(a, b Class) Class) Class {
 			return class
 		}
 		if own, ok := e.(*Error); ok {
+			if own.Reason == ErrEffectRefused {
+				// From now on it is answered from its row, whatever its cause was: one
+				// that may pass later, if the effect had no call left.
+				return ClassPermanent
+			}
 			if class := r.listed(err); class != "" {
 				return class
 			}

@@ -65,7 +65,7 @@ func shorten(s string, n int) string {
 // refusalOf records err with those of the contract's named errors that it is.
 func (r reading) refusalOf(err error) (Body, error) {
 	kept := refusal{Message: shorten(err.Error(), longestRefusal)}
-	for _, m := range r.permanent {
+	for _, m := range r.named() {
 		if m.is(err) {
 			kept.Is = append(kept.Is, m.Name)
 		}
@@ -89,7 +89,7 @@ func (r reading) storedRefusal(row EffectRow) error {
 		kept = refusal{Message: row.LastError}
 	}
 	stored := &storedError{message: kept.Message}
-	for _, m := range r.permanent {
+	for _, m := range r.named() {
 		for _, name := range kept.Is {
 			if m.Name == name && m.value != nil {
 				stored.values = append(stored.values, m.value)

@@ -43,6 +43,11 @@ type Effect[In, Out any] struct {
 	// Per appends the canonical array of the values that once_per names. Nil
 	// without once_per.
 	Per func(dst []byte, in In) ([]byte, error)
+	// MaxCalls is after how many calls one that is known to have done nothing is
+	// taken for a refusal, so that the handler can go on without the effect. Zero
+	// leaves it to the attempts of the work. Of no use to the guards transaction and
+	// read, which count no calls.
+	MaxCalls int
 	// KeyFormat is how the provider wants the key: the zero value is 64 hexadecimal
 	// digits.
 	KeyFormat KeyFormat
@@ -82,7 +87,7 @@ type Guarded[In, Out any] struct {
 // guarded checks what every effect needs, and then what its guard does.
 func guarded[In, Out any](e Effect[In, Out], g guard[In, Out], needs ...need) *Guarded[In, Out] {
 	needs = append([]need{{"Name", e.Name != ""}, {"Payload", e.Payload.Append != nil && e.Payload.Shape != ""},
-		{"KeyFormat", e.KeyFormat.valid()}}, needs...)
+		{"KeyFormat", e.KeyFormat.valid()}, {"MaxCalls", e.MaxCalls >= 0 && (e.MaxCalls == 0 || countsCalls(g.name()))}}, needs...)
 	for _, n := range needs {
 		if !n.met {
 			return &Guarded[In, Out]{effect: e, guard: g, broken: fmt.Errorf("its %s is missing or out of range", n.what)}
@@ -90,6 +95,10 @@ func guarded[In, Out any](e Effect[In, Out], g guard[In, Out], needs ...need) *G
 	}
 	return &Guarded[In, Out]{effect: e, guard: g}
 }
+
+// countsCalls tells whether a call of an effect has a row before it is made. What
+// fails of the others leaves nothing behind, and so no count.
+func countsCalls(g Guard) bool { return g != GuardTransaction && g != GuardRead }
 
 type need struct {
 	what string

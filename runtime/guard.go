@@ -36,6 +36,8 @@ type attempt[In, Out any] struct {
 	// uncertain: an earlier call may have been applied, and nobody has looked.
 	// Whatever this call did, that stays so.
 	uncertain bool
+	// calls is how many calls have been started, in all attempts.
+	calls int
 	ask[In]
 }
 
@@ -59,6 +61,7 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 		return out, err
 	}
 	defer leave()
+	a.calls = a.entry.row.Calls
 	if err := a.diverged(); err != nil {
 		return out, err
 	}
@@ -179,11 +182,13 @@ func (a *attempt[In, Out]) call() Call {
 func (a *attempt[In, Out]) write(ctx context.Context, state EffectState, more EffectWrite) error {
 	more.State, more.Guard, more.Key = state, a.guard, a.key
 	more.PayloadHash, more.PayloadShape = a.hash, a.effect.Payload.Shape
+	more.Calls = a.calls
 	return a.run.write(ctx, a.entry, more)
 }
 
 // begin makes the row durable before the call is made.
 func (a *attempt[In, Out]) begin(ctx context.Context, restart bool) error {
+	a.calls++
 	err := a.write(ctx, EffectStarted, EffectWrite{Input: a.input, Live: true, Restart: restart})
 	if err != nil {
 		return err
@@ -192,12 +197,42 @@ func (a *attempt[In, Out]) begin(ctx context.Context, restart bool) error {
 		return nil
 	}
 	// The caller left while the row was written: say that nothing was called.
+	a.calls--
 	cause := context.Cause(ctx)
 	if cause == nil {
 		cause = context.Cause(a.run.ctx)
 	}
 	return a.notApplied(ctx, cause)
 }
+
+// failed answers for a call that has done nothing. If it was the last that the
+// effect may have, that is its answer for good: the handler goes on without it,
+// and the other effects of the work do not wait for this one.
+func (a *attempt[In, Out]) failed(ctx, callCtx context.Context, cause error) error {
+	switch {
+	case callCtx.Err() != nil:
+		// We cut it off, and it may well have succeeded otherwise.
+		a.calls--
+	case a.effect.MaxCalls > 0 && a.calls >= a.effect.MaxCalls && !a.uncertain:
+		return a.refuse(ctx, &spentError{a.calls, cause})
+	}
+	return a.notApplied(ctx, cause)
+}
+
+// spentError is why an effect was refused that has had all its calls.
+type spentError struct {
+	calls int
+	cause error
+}
+
+func (e *spentError) Error() string {
+	if e.calls == 1 {
+		return "its one call did nothing: " + e.cause.Error()
+	}
+	return fmt.Sprintf("%d calls did nothing, the last one: %v", e.calls, e.cause)
+}
+
+func (e *spentError) Unwrap() error { return e.cause }
 
 // notApplied records that this call has done nothing. An earlier call under the
 // same key that may have been applied is not undone by that: to take its row for
@@ -232,7 +267,7 @@ func (a *attempt[In, Out]) invoke(ctx context.Context, unknown func(ctx context.
 	}
 	switch a.run.read.callClass(err) {
 	case ClassNotApplied:
-		return out, a.notApplied(ctx, err)
+		return out, a.failed(ctx, callCtx, err)
 	case ClassPermanent:
 		return out, a.refuse(ctx, err)
 	default:

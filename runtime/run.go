@@ -211,7 +211,7 @@ func (r *Run) adopt(e *entry, w EffectWrite, startedAt time.Time) {
 	}
 	e.row = EffectRow{
 		EffectID: e.id, Guard: w.Guard, State: w.State, Key: w.Key, Epoch: w.Epoch, PayloadHash: w.PayloadHash, PayloadShape: w.PayloadShape,
-		Input: w.Input, Result: w.Result, ExternalRef: w.ExternalRef, LastError: w.Error, StartedAt: startedAt,
+		Calls: w.Calls, Input: w.Input, Result: w.Result, ExternalRef: w.ExternalRef, LastError: w.Error, StartedAt: startedAt,
 	}
 	if w.State == EffectDone && w.ExternalRef != "" {
 		r.lastRef = w.ExternalRef

@@ -179,12 +179,14 @@ type EffectRow struct {
 	// PayloadShape is the shape of the input. Hashes of different shapes are not
 	// compared.
 	PayloadShape string
-	Input        Body
-	Result       Body
-	ExternalRef  string
-	LastError    string
-	StartedAt    time.Time
-	DoneAt       time.Time
+	// Calls is how many calls have been started, as the last write said.
+	Calls       int
+	Input       Body
+	Result      Body
+	ExternalRef string
+	LastError   string
+	StartedAt   time.Time
+	DoneAt      time.Time
 }
 
 // EffectWrite inserts the row of an effect or moves it to another state.
@@ -198,6 +200,10 @@ type EffectWrite struct {
 	PayloadHash Hash
 	// PayloadShape is the shape of the input.
 	PayloadShape string
+	// Calls replaces the number of calls that have been started. It is not added
+	// up, so that a write that is made twice, for its acknowledgement was lost,
+	// counts once.
+	Calls int
 	// Input is stored when there is one and left as it is otherwise.
 	Input       Body
 	Result      Body

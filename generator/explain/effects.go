@@ -62,6 +62,9 @@ func effect(w *writer, e *contracts.Effect) {
 	} else {
 		w.item("How often", "once for the work.")
 	}
+	if n := e.MaxAttempts; n.Set {
+		w.item("How many calls", "%s is known to have done nothing, the effect is refused: the handler gets ErrEffectRefused, in this attempt and in later ones, and may go on without it.", upTo(n.V))
+	}
 	if e.Provider.Set {
 		w.item("Carried out by", "%s, at the provider %s.", e.CallName(), e.Provider.V)
 	} else {
@@ -76,6 +79,13 @@ func effect(w *writer, e *contracts.Effect) {
 	for _, point := range g.crash {
 		w.item("Killed "+point.when, "%s", point.then(e))
 	}
+}
+
+func upTo(n int) string {
+	if n == 1 {
+		return "one. If it"
+	}
+	return fmt.Sprintf("up to %d, in all attempts together. If the last of them", n)
 }
 
 // keyFormat says how the key is written for the provider.

@@ -59,7 +59,7 @@ func scanEffect(row scanner) (idem.EffectRow, error) {
 		started       int64
 		done          sql.NullInt64
 	)
-	err := row.Scan(&e.Name, &e.Per, (*string)(&e.Guard), (*string)(&e.State), &e.Key, &e.Epoch, &hash, &e.PayloadShape,
+	err := row.Scan(&e.Name, &e.Per, (*string)(&e.Guard), (*string)(&e.State), &e.Key, &e.Epoch, &e.Calls, &hash, &e.PayloadShape,
 		&e.Input.Codec, &input, &e.Result.Codec, &result, &e.ExternalRef, &e.LastError, &started, &done)
 	if err != nil {
 		return idem.EffectRow{}, err

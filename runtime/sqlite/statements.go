@@ -131,7 +131,7 @@ const startAttemptSQL = `
 INSERT INTO attempt_log (work_id, attempt, started_at, release, correlation_id) VALUES (?1, ?2, ?3, ?4, ?5)`
 
 const effectsSQL = `
-SELECT effect, per_hash, guard, state, effect_key, key_epoch, payload_hash, payload_shape, input_codec, input,
+SELECT effect, per_hash, guard, state, effect_key, key_epoch, calls, payload_hash, payload_shape, input_codec, input,
 	result_codec, result, external_ref, last_error, started_at, done_at
 FROM effect_log WHERE work_id = ?1 ORDER BY seq`
 
@@ -140,10 +140,10 @@ FROM effect_log WHERE work_id = ?1 ORDER BY seq`
 const writeEffectSQL = `
 INSERT INTO effect_log AS effect_log (
 	work_id, effect, per_hash, seq, guard, state, effect_key, key_epoch, payload_hash,
-	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, done_at)
+	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, calls, done_at)
 SELECT ?1, ?3, ?4,
 	1 + coalesce((SELECT seq FROM effect_log WHERE work_id = ?1 ORDER BY seq DESC LIMIT 1), 0),
-	?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19,
+	?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19, ?20,
 	CASE WHEN ?6 IN ('done', 'refused', 'given_up') THEN ?18 END
 WHERE EXISTS (
 	SELECT 1 FROM work_log
@@ -153,6 +153,7 @@ ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	state = excluded.state,
 	effect_key = excluded.effect_key,
 	key_epoch = excluded.key_epoch,
+	calls = excluded.calls,
 	payload_hash = excluded.payload_hash,
 	payload_shape = excluded.payload_shape,
 	input = CASE WHEN excluded.input_codec = '' THEN effect_log.input ELSE excluded.input END,
@@ -169,7 +170,7 @@ RETURNING started_at`
 // likely has a row: it costs half as much.
 const moveEffectSQL = `
 UPDATE effect_log SET
-	guard = ?5, state = ?6, effect_key = ?7, key_epoch = ?8, payload_hash = ?9, payload_shape = ?19,
+	guard = ?5, state = ?6, effect_key = ?7, key_epoch = ?8, calls = ?20, payload_hash = ?9, payload_shape = ?19,
 	input = CASE WHEN ?10 = '' THEN input ELSE ?11 END,
 	input_codec = CASE WHEN ?10 = '' THEN input_codec ELSE ?10 END,
 	result_codec = ?12, result = ?13, external_ref = ?14, last_error = ?17,

@@ -141,7 +141,7 @@ func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (time.Time
 	args := []any{
 		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
 		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
-		e.Live, e.Restart, cleanError(e.Error), now, e.PayloadShape,
+		e.Live, e.Restart, cleanError(e.Error), now, e.PayloadShape, e.Calls,
 	}
 	var startedAt int64
 	err := sql.ErrNoRows

@@ -15,6 +15,7 @@ func effectTests[Tx any]() []namedTest[Tx] {
 		{"AnEffectKeepsItsStartUnlessItIsRestarted", effectKeepsItsStart[Tx]},
 		{"AnEffectKeepsItsInputUnlessGivenAnother", effectKeepsItsInput[Tx]},
 		{"EffectsOfOneNameAreToldApartByPer", effectsPer[Tx]},
+		{"AStartThatIsWrittenTwiceCountsOnce", startTwice[Tx]},
 		{"OnlyFinalEffectsHaveATimeOfCompletion", effectDoneAt[Tx]},
 		{"AnEffectOfWorkThatNobodyClaimedIsRefused", effectWithoutWork[Tx]},
 	}
@@ -33,7 +34,7 @@ func takeoverSeesEffects[Tx any](h *harness[Tx]) {
 	c := claimOf("a")
 	h.mustWin(c)
 	charge := started(c.Fence, "charge")
-	charge.Guard, charge.Epoch = idem.GuardIdempotencyKey, 2
+	charge.Guard, charge.Epoch, charge.Calls = idem.GuardIdempotencyKey, 2, 3
 	startedAt := h.effect(charge)
 	h.wantTime("start", startedAt, h.clock.Now())
 	h.clock.advance(time.Second)
@@ -47,7 +48,7 @@ func takeoverSeesEffects[Tx any](h *harness[Tx]) {
 	effects := h.mustWin(owner).Effects
 	want := []idem.EffectRow{{
 		EffectID: idem.EffectID{Name: "charge"}, Guard: idem.GuardIdempotencyKey, State: idem.EffectDone,
-		Key: "key of charge", Epoch: 2, PayloadHash: hash("charge"), PayloadShape: "shape of charge", Input: charge.Input, Result: charge.Result,
+		Key: "key of charge", Epoch: 2, Calls: 3, PayloadHash: hash("charge"), PayloadShape: "shape of charge", Input: charge.Input, Result: charge.Result,
 		ExternalRef: "pi_1", LastError: "slow", StartedAt: startedAt, DoneAt: doneAt,
 	}, {
 		EffectID: idem.EffectID{Name: "mail"}, Guard: idem.GuardOnce, State: idem.EffectStarted,
@@ -89,6 +90,18 @@ func effectKeepsItsStart[Tx any](h *harness[Tx]) {
 	h.clock.advance(time.Second)
 	again.Restart, again.State = false, idem.EffectDone
 	h.wantTime("start of the done effect", h.effect(again), first.Add(time.Second))
+}
+
+func startTwice[Tx any](h *harness[Tx]) {
+	c := claimOf("a")
+	h.mustWin(c)
+	e := started(c.Fence, "mail")
+	e.Calls = 1
+	h.effect(e)
+	h.effect(e) // its acknowledgement was lost
+	e.State = idem.EffectNotApplied
+	h.effect(e)
+	h.wantSame("calls", effectsOf(h, "a")[0].Calls, 1)
 }
 
 func effectKeepsItsInput[Tx any](h *harness[Tx]) {

@@ -89,7 +89,7 @@ func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (time.Time, bool)
 	}
 	row := idem.EffectRow{
 		EffectID: e.EffectID, Guard: e.Guard, State: e.State, Key: e.Key, Epoch: e.Epoch, PayloadHash: e.PayloadHash, PayloadShape: e.PayloadShape,
-		Input: e.Input, Result: e.Result, ExternalRef: e.ExternalRef, LastError: e.Error, StartedAt: now,
+		Calls: e.Calls, Input: e.Input, Result: e.Result, ExternalRef: e.ExternalRef, LastError: e.Error, StartedAt: now,
 	}
 	if e.State == idem.EffectDone || e.State == idem.EffectRefused || e.State == idem.EffectGivenUp {
 		row.DoneAt = now
@@ -246,7 +246,7 @@ func (r *history[Tx]) effect(t *rapid.T) {
 		Fence: r.fence(t), EffectID: idem.EffectID{Name: draw(t, "name", "x", "y"), Per: draw(t, "per", "", "1")},
 		Guard: draw(t, "guard", idem.GuardOnce, idem.GuardFindFirst),
 		State: draw(t, "state", idem.EffectStarted, idem.EffectNotApplied, idem.EffectDone, idem.EffectRefused, idem.EffectGivenUp, idem.EffectUnknown),
-		Key:   draw(t, "key", "k1", "k2"), Epoch: draw(t, "epoch", 0, 1), PayloadHash: draw(t, "hash", idem.Hash{}, hash("1")), PayloadShape: draw(t, "shape", "a", "b"),
+		Key:   draw(t, "key", "k1", "k2"), Epoch: draw(t, "epoch", 0, 1), Calls: draw(t, "calls", 0, 1, 2), PayloadHash: draw(t, "hash", idem.Hash{}, hash("1")), PayloadShape: draw(t, "shape", "a", "b"),
 		Input: body(t, "input"), Result: body(t, "result"), ExternalRef: draw(t, "ref", "", "ref"), Error: draw(t, "error", "", "broken"),
 		Live: draw(t, "live", true, false), Restart: draw(t, "restart", true, false),
 	}

@@ -65,6 +65,8 @@ CREATE TABLE effect_log (
   state        TEXT    NOT NULL CHECK (state IN ('started', 'not_applied', 'done', 'refused', 'given_up', 'unknown')),
   effect_key   TEXT    NOT NULL DEFAULT '',
   key_epoch    INTEGER NOT NULL DEFAULT 0 CHECK (key_epoch >= 0),
+  -- calls that were started, whatever came of them
+  calls        INTEGER NOT NULL DEFAULT 0 CHECK (calls >= 0),
   payload_hash BLOB    CHECK (length(payload_hash) = 32),
   payload_shape TEXT   NOT NULL DEFAULT '',
   input        BLOB,
