@@ -11,11 +11,10 @@ import (
 // claiming or running. settled is false if that call turned out not to run it:
 // then the duplicate asks for itself.
 func (c *contract[Tx, In, Out]) follow(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], settled bool, err error) {
-	running := Work{State: StateRunning}
 	select {
 	case <-fl.decided:
 	case <-ctx.Done():
-		return result, true, c.fail(d, ErrRunning, running, context.Cause(ctx))
+		return result, true, c.fail(d, ErrRunning, Work{State: StateRunning}, context.Cause(ctx))
 	}
 	if !fl.won {
 		// Wait for it to be gone, or join would only find it again.
@@ -25,6 +24,7 @@ func (c *contract[Tx, In, Out]) follow(ctx context.Context, fl *flight, d *deliv
 		}
 		return result, false, nil
 	}
+	running := fl.running()
 	if fl.payload != d.hash && c.spec.Response.OtherPayload == OtherPayloadError {
 		return result, true, c.fail(d, ErrPayloadMismatch, running, nil)
 	}
@@ -36,9 +36,9 @@ func (c *contract[Tx, In, Out]) follow(ctx context.Context, fl *flight, d *deliv
 	select {
 	case <-fl.done:
 	case <-timer.C:
-		return result, true, c.fail(d, ErrRunning, running, c.waited())
+		return result, true, c.fail(d, ErrRunning, fl.running(), c.waited())
 	case <-ctx.Done():
-		return result, true, c.fail(d, ErrRunning, running, context.Cause(ctx))
+		return result, true, c.fail(d, ErrRunning, fl.running(), context.Cause(ctx))
 	}
 	work, err := c.ledger.core.store.Lookup(ctx, d.id)
 	switch {
@@ -76,6 +76,8 @@ func (c *contract[Tx, In, Out]) settled(d *delivery[In], work Work) (Result[Out]
 	switch {
 	case c.otherPayload(d, work):
 		return Result[Out]{}, c.fail(d, ErrPayloadMismatch, work, nil)
+	case !work.SupersededBy.IsZero():
+		return Result[Out]{}, c.fail(d, ErrSuperseded, work, NewerWork{work.SupersededBy})
 	case work.State == StateDone:
 		return c.whenDone(d, work)
 	}

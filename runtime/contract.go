@@ -152,8 +152,11 @@ type Spec[In, Out any] struct {
 	// ID derives the identity.
 	ID func(in In) (WorkID, error)
 	// Scope is whose work it is, as text for operators. May be nil.
-	Scope    func(in In) string
-	Payload  Payload[In]
+	Scope   func(in In) string
+	Payload Payload[In]
+	// Latest derives the place of the work among works about one thing: work that
+	// is older than what is done is superseded. May be nil.
+	Latest   func(in In) (Mark, error)
 	Window   Window
 	Response Response
 	Retry    Retry

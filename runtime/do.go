@@ -39,6 +39,7 @@ type delivery[In any] struct {
 	payload Body
 	hash    Hash
 	scope   string
+	mark    Mark
 	// waitUntil ends the waiting of a duplicate, however many owners the work has
 	// meanwhile.
 	waitUntil time.Time
@@ -108,6 +109,11 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 	if c.spec.Scope != nil {
 		d.scope = c.spec.Scope(in)
 	}
+	if c.spec.Latest != nil {
+		if d.mark, err = c.spec.Latest(in); err != nil {
+			return nil, err
+		}
+	}
 	return d, nil
 }
 
@@ -132,7 +138,7 @@ func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *deliver
 	if ctx.Err() != nil {
 		return result, true, c.release(ctx, d, fence)
 	}
-	fl.decide(true)
+	fl.decide(true, claimed.Work)
 	result, err = c.run(ctx, d, fence, claimed, sent)
 	return result, true, err
 }
@@ -175,6 +181,7 @@ func (c *contract[Tx, In, Out]) claimOf(d *delivery[In], fence Fence) Claim {
 		Lease: c.spec.Lease, Budget: c.spec.Retry.MaxAttempts, Window: c.spec.Window,
 		Payload: d.payload, PayloadHash: d.hash, PayloadShape: c.spec.Payload.Shape,
 		AnyPayload: c.spec.Response.OtherPayload == OtherPayloadReturnOriginal,
+		Mark:       d.mark,
 		Release:    cmp.Or(c.spec.Release, c.ledger.release),
 	}
 }
@@ -204,6 +211,7 @@ func (c *contract[Tx, In, Out]) release(ctx context.Context, d *delivery[In], fe
 // run makes one attempt.
 func (c *contract[Tx, In, Out]) run(ctx context.Context, d *delivery[In], fence Fence, claimed Claimed, sent time.Time) (result Result[Out], err error) {
 	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, claimed)
+	run.mark = d.mark
 	run.ctx, run.cancel = context.WithCancelCause(ctx)
 	defer run.cancel(nil)
 	lease := c.ledger.leases.keep(fence, c.spec.Lease, c.spec.Timeout, sent, run.cancel)
@@ -301,7 +309,7 @@ func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *del
 		return c.answer(ctx, d, one.claimed.Work)
 	}
 	one.renewed()
-	result, err = c.ended(d, one.out, one.work, nil)
+	result, err = c.ended(d, one.out, one.work, one.cause)
 	return result, true, err
 }
 
@@ -310,12 +318,12 @@ func (c *contract[Tx, In, Out]) runInOne(ctx context.Context, fl *flight, d *del
 func (c *contract[Tx, In, Out]) attemptInOne(ctx, txCtx context.Context, s Session[Tx], fl *flight, d *delivery[In], one *oneTransaction[Out]) (err error) {
 	fence := Fence{ID: d.id, Token: newToken()}
 	one.claimed, err = c.claimOnce(txCtx, s, c.claimOf(d, fence))
-	fl.decide(err == nil && one.claimed.Won)
+	fl.decide(err == nil && one.claimed.Won, one.claimed.Work)
 	if err != nil || !one.claimed.Won {
 		return err
 	}
 	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, one.claimed)
-	run.writer, run.session = s, s
+	run.writer, run.session, run.mark = s, s, d.mark
 	run.ctx, run.cancel = context.WithCancelCause(txCtx)
 	defer run.cancel(nil)
 	defer context.AfterFunc(ctx, func() { run.cancel(context.Cause(ctx)) })()
@@ -427,7 +435,11 @@ func (c *contract[Tx, In, Out]) settle(run *Run, work Work, out Out, failure err
 	if sticky == nil && failure == nil {
 		sticky = run.unsettled()
 	}
-	end := End{Fence: run.fence, Window: c.spec.Window, ExternalRef: run.lastRef}
+	end := End{Fence: run.fence, Window: c.spec.Window, ExternalRef: run.lastRef, Mark: run.mark}
+	if newer, ok := newerThan(sticky); ok {
+		end.State, end.SupersededBy = StateDone, newer.ID
+		return end, newer
+	}
 	cause := failure
 	if sticky != nil {
 		if cause == nil || !errors.Is(cause, sticky.Reason) {
@@ -499,6 +511,9 @@ func reasonFor(state State, cause error) error {
 	case StateRunning:
 		return ErrRunning
 	case StateDone:
+		if errors.Is(cause, ErrSuperseded) {
+			return ErrSuperseded
+		}
 		return ErrDone
 	}
 	return ErrLedger
@@ -506,8 +521,11 @@ func reasonFor(state State, cause error) error {
 
 func (c *contract[Tx, In, Out]) fail(d *delivery[In], reason error, work Work, cause error) *Error {
 	e := &Error{Reason: reason, Kind: c.spec.Kind, ID: d.id, State: work.State, Attempt: work.Attempt, ExternalRef: work.ExternalRef, Class: "", Cause: cause}
-	if work.State == StateFailed {
+	switch {
+	case work.State == StateFailed:
 		e.RetryAt = work.NextAttemptAt
+	case work.State == StateRunning && reason != ErrLeaseLost:
+		e.RetryAt = work.LockedUntil
 	}
 	return e
 }

@@ -24,6 +24,9 @@ var (
 	ErrOutcomeUnknown = errors.New("an effect's outcome is unknown")
 	// ErrAwaitingApproval: the work waits for a person's approval.
 	ErrAwaitingApproval = errors.New("the work awaits approval")
+	// ErrSuperseded: newer work about the same thing is done, so this work, which
+	// is done without a result, has no use any more. The cause is a [NewerWork].
+	ErrSuperseded = errors.New("the work is superseded")
 	// ErrPayloadMismatch: the same work was seen before with another payload.
 	ErrPayloadMismatch = errors.New("the same work came with another payload")
 	// ErrEffectDiverged: this attempt asks for other effects than an earlier one did.
@@ -71,8 +74,9 @@ type Error struct {
 	State State
 	// Attempt counts the work's attempts from 1; zero if there was none.
 	Attempt int
-	// RetryAt is when the next attempt is due, by the ledger's clock. Zero unless
-	// State is StateFailed.
+	// RetryAt is when to ask again, by the ledger's clock: the next attempt of
+	// failed work is due then, and the lease of running work ends unless it is
+	// renewed. Zero in other states, and where it is not known.
 	RetryAt time.Time
 	// ExternalRef is what the other system calls the result, where it is known.
 	ExternalRef string
@@ -101,7 +105,11 @@ func (e *Error) Error() string {
 	}
 	b.WriteString(e.Reason.Error())
 	if !e.RetryAt.IsZero() {
-		fmt.Fprintf(&b, " (attempt %d, next at %s)", e.Attempt, e.RetryAt.UTC().Format(time.RFC3339))
+		what := "next"
+		if e.State == StateRunning {
+			what = "its lease ends"
+		}
+		fmt.Fprintf(&b, " (attempt %d, %s at %s)", e.Attempt, what, e.RetryAt.UTC().Format(time.RFC3339))
 	}
 	if e.Cause != nil {
 		b.WriteString(": ")
@@ -126,7 +134,7 @@ func (e *Error) Unwrap() []error {
 // ShouldAck answers a consumer's one question: may this message be acknowledged?
 //
 // Yes if there was no error, or if the ledger has the work's outcome for good
-// (done, dead). No if the work waits for a redelivery, or for a person after whom
+// (done, superseded, dead). No if the work waits for a redelivery, or for a person after whom
 // only a redelivery would run it; if the payload is not the one that is recorded;
 // if no identity could be derived; and if the ledger could not be reached: to
 // acknowledge then would lose the work. What can never succeed ends in the
@@ -155,8 +163,17 @@ func ShouldAck(err error) bool {
 	default:
 		return false
 	}
-	return e.Reason == ErrDone || e.Reason == ErrDead || e.Reason == ErrResultDropped
+	return e.Reason == ErrDone || e.Reason == ErrDead || e.Reason == ErrResultDropped || e.Reason == ErrSuperseded
 }
+
+// NewerWork names the work that made another one superseded. It matches
+// [ErrSuperseded].
+type NewerWork struct{ ID WorkID }
+
+func (e NewerWork) Error() string { return "newer work is done: " + e.ID.String() }
+
+// Is makes a store's error match the reason.
+func (NewerWork) Is(target error) bool { return target == ErrSuperseded }
 
 // IdentityError is what a generated derivation returns: field is the path of the
 // field that has no canonical form or is empty, cause says why.

@@ -1,6 +1,9 @@
 package idem
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // flights are the works that this process is claiming or running, so that a
 // duplicate in the same process is answered, and woken, without the database.
@@ -16,6 +19,8 @@ type flight struct {
 	payload Hash
 	decided chan struct{} // the claim was answered
 	won     bool
+	work    Work          // as it was claimed
+	at      time.Time     // when that was, by the local clock
 	done    chan struct{} // it is over, and what it did is in the ledger
 }
 
@@ -37,18 +42,28 @@ func (f *flights) join(id WorkID, payload Hash) (fl *flight, leads bool) {
 
 // decide lets the followers know whether this process runs the work. Only the
 // first call counts.
-func (fl *flight) decide(won bool) {
+func (fl *flight) decide(won bool, work Work) {
 	select {
 	case <-fl.decided:
 	default:
-		fl.won = won
+		fl.won, fl.work, fl.at = won, work, time.Now()
 		close(fl.decided)
 	}
 }
 
+// running is the work as a follower may tell of it. A lease that must have been
+// renewed since ends nobody here knows when.
+func (fl *flight) running() Work {
+	work := Work{State: StateRunning, Attempt: fl.work.Attempt, LockedUntil: fl.work.LockedUntil}
+	if now := fl.work.Now.Add(time.Since(fl.at)); !work.LockedUntil.After(now) {
+		work.LockedUntil = time.Time{}
+	}
+	return work
+}
+
 // leave ends a flight. Only the first call counts.
 func (f *flights) leave(fl *flight) {
-	fl.decide(false)
+	fl.decide(false, Work{})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.all[fl.id] == fl {

@@ -603,7 +603,7 @@ func (g txGuard[Tx, In, Out]) failed(ctx context.Context, a *attempt[In, Out], c
 
 // txWrite completes a write for a session, which is not given a fence by the run.
 func (a *attempt[In, Out]) txWrite(state EffectState, w EffectWrite) EffectWrite {
-	w.Fence, w.EffectID, w.State = a.run.fence, a.id, state
+	w.Fence, w.EffectID, w.State, w.Mark = a.run.fence, a.id, state, a.run.mark
 	w.Guard, w.Key, w.PayloadHash, w.PayloadShape = a.guard, a.key, a.hash, a.effect.Payload.Shape
 	return w
 }

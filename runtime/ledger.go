@@ -147,7 +147,7 @@ func patiently(ctx context.Context, write func(ctx context.Context) error) error
 }
 
 func final(err error) bool {
-	return errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrClosed) || errors.Is(err, ErrInTransaction)
+	return errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrClosed) || errors.Is(err, ErrInTransaction) || errors.Is(err, ErrSuperseded)
 }
 
 // sleep waits for d or for the end of ctx, whichever comes first.

@@ -16,6 +16,7 @@ type Run struct {
 	writer  Writer // the store, or the session of the one transaction
 	session any    // Session[Tx] in a contract of one transaction, else nil
 	fence   Fence
+	mark    Mark
 	kind    string
 	attempt int
 	lease   time.Duration
@@ -78,11 +79,12 @@ func (r *Run) fail(reason error, effect string, class Class, cause error) *Error
 }
 
 // stick remembers an error that the handler may swallow and completion may not.
-// The first one counts, except that a lost lease is final.
+// The first one counts, except that a lost lease is final, and that work which is
+// superseded is over only if nothing else is wrong with it.
 func (r *Run) stick(err *Error) *Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.sticky == nil || errors.Is(err.Reason, ErrLeaseLost) {
+	if r.sticky == nil || err.Reason == ErrLeaseLost || r.sticky.Reason == ErrSuperseded {
 		r.sticky = err
 	}
 	return err
@@ -189,7 +191,7 @@ func (r *Run) callContext(ctx context.Context) (context.Context, func()) {
 
 // write moves an effect to another state, in the ledger first.
 func (r *Run) write(ctx context.Context, e *entry, w EffectWrite) error {
-	w.Fence, w.EffectID = r.fence, e.id
+	w.Fence, w.EffectID, w.Mark = r.fence, e.id, r.mark
 	var startedAt time.Time
 	err := r.durably(ctx, func(ctx context.Context) (err error) {
 		startedAt, err = r.writer.WriteEffect(ctx, w)
@@ -233,6 +235,9 @@ func (r *Run) ledgerError(effect string, err error) *Error {
 	if errors.Is(err, ErrLeaseLost) {
 		return r.stick(r.fail(ErrLeaseLost, effect, ClassTransient, nil))
 	}
+	if newer, ok := errors.AsType[NewerWork](err); ok {
+		return r.stick(r.fail(ErrSuperseded, effect, ClassPermanent, newer))
+	}
 	return r.stick(r.fail(ErrLedger, effect, ClassTransient, err))
 }
 
@@ -256,4 +261,12 @@ func (r *Run) unsettled() *Error {
 		}
 	}
 	return nil
+}
+
+// newerThan is the work because of which an attempt has no use any more.
+func newerThan(sticky *Error) (newer NewerWork, superseded bool) {
+	if sticky == nil || sticky.Reason != ErrSuperseded {
+		return NewerWork{}, false
+	}
+	return errors.AsType[NewerWork](sticky.Cause)
 }

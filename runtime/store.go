@@ -3,6 +3,7 @@ package idem
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"time"
 )
 
@@ -56,14 +57,21 @@ type Writer interface {
 	// abandoned (its lease is over) or forgotten (its window is over). Abandoned
 	// work whose budget is empty becomes dead instead. A claim whose token already
 	// owns the work is won: its acknowledgement had been lost.
+	//
+	// Work that the claim would win and that is older than what c.Mark's series
+	// remembers becomes done instead, superseded and without a result.
 	Claim(ctx context.Context, c Claim) (Claimed, error)
 
 	// WriteEffect inserts or updates the row of one effect and returns the time at
 	// which the effect was (last) started. [ErrLeaseLost] if the fence does not
-	// hold any more and, with e.Live, if the lease is over.
+	// hold any more and, with e.Live, if the lease is over. A [NewerWork], with
+	// nothing written, if e.Live is set and e.Mark is older than what its series
+	// remembers.
 	WriteEffect(ctx context.Context, e EffectWrite) (startedAt time.Time, err error)
 
 	// End leaves the running state. [ErrLeaseLost] if the fence does not hold.
+	// What others remember of done work is written in the same step: its e.Mark,
+	// and that its kind has succeeded, if a window waits for that.
 	End(ctx context.Context, e End) (Ended, error)
 
 	// Renew extends leases, in one statement for all. The result has one entry
@@ -125,6 +133,8 @@ type Claim struct {
 	// AnyPayload lets the claim take work that was first seen with another
 	// payload of the same shape.
 	AnyPayload bool
+	// Mark is the work's place among works about one thing, or zero.
+	Mark Mark
 	// Release, CorrelationID are recorded with the attempt. Either may be empty.
 	Release       string
 	CorrelationID string
@@ -165,6 +175,8 @@ type Work struct {
 	DoneAt        time.Time
 	ExpiresAt     time.Time // zero while the work is not done or dead, and when it is remembered for ever: see Forever
 	Forever       bool      // done or dead, and never forgotten
+	UntilSuccess  string    // the kind that has to succeed before done or dead work is forgotten, at ExpiresAt or later; empty: none
+	SupersededBy  WorkID    // the newer work because of which this one is done without a result; zero: none
 	Now           time.Time // the store's time when the row was read
 }
 
@@ -213,6 +225,8 @@ type EffectWrite struct {
 	Live bool
 	// Restart sets started_at to the present time even if the row has one.
 	Restart bool
+	// Mark is that of the claim.
+	Mark Mark
 }
 
 // End leaves the running state.
@@ -230,6 +244,12 @@ type End struct {
 	Window Window
 	// Refund gives the attempt back to the budget: it never started.
 	Refund bool
+	// Mark is that of the claim. Done work raises its series to it, unless newer
+	// work has done so or the work is itself superseded.
+	Mark Mark
+	// SupersededBy is the newer work because of which this one is done without
+	// having come to its end. Zero unless State is StateDone.
+	SupersededBy WorkID
 }
 
 // Ended is what an [End] has come to, beside what it says itself.
@@ -256,11 +276,33 @@ const (
 	LeaseLost
 )
 
+// Mark is the place of work among works about one thing, such as the revisions
+// of one invoice. The zero Mark is none.
+//
+// A series remembers the highest mark that was done for as long as the work which
+// set it is remembered. In a transaction of [Store.InTx] what was read of a series
+// must hold until the commit.
+type Mark struct {
+	// Series is the hash of the kind, of how By is counted, and of the thing.
+	Series Hash
+	// By is the place: more is newer, and the same is not older.
+	By int64
+}
+
+// IsZero reports that the work has no place in any series.
+func (m Mark) IsZero() bool { return m.Series == Hash{} }
+
+// NewMark is the last step of a generated derivation: preimage is the kind, how
+// by is counted, and the canonical text of the thing. Only generated code has
+// reason to call it.
+func NewMark(preimage []byte, by int64) Mark { return Mark{Series: sha256.Sum256(preimage), By: by} }
+
 // Window is how long done work is remembered, counted from its completion. The
 // zero Window is invalid: for ever must be said with [Forever].
 type Window struct {
 	d       time.Duration
 	forever bool
+	until   string
 }
 
 // Forever remembers work as long as the ledger exists.
@@ -269,7 +311,18 @@ func Forever() Window { return Window{forever: true} }
 // For remembers work for d after it was done. d must be over zero.
 func For(d time.Duration) Window { return Window{d: d} }
 
-// Duration returns how long the window is; forever means that it has no end.
+// UntilSuccessOf remembers work until other work of that kind, of the same scope
+// or of none, has succeeded that was claimed first after this work was done, and
+// for atLeast in any case. The kind must not be empty, and atLeast over zero.
+func UntilSuccessOf(kind string, atLeast time.Duration) Window {
+	return Window{d: atLeast, until: kind}
+}
+
+// UntilSuccessOf returns the kind that has to succeed before work is forgotten,
+// or nothing.
+func (w Window) UntilSuccessOf() string { return w.until }
+
+// Duration returns how long the window is at least; forever means that it has no end.
 func (w Window) Duration() (d time.Duration, forever bool) { return w.d, w.forever }
 
 func (w Window) valid() bool { return w.forever || w.d > 0 }

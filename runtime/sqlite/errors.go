@@ -17,7 +17,7 @@ func (s *Store) wrap(ctx context.Context, what string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, idem.ErrLeaseLost), errors.Is(err, idem.ErrInTransaction), errors.Is(err, errInvalid):
+	case errors.Is(err, idem.ErrLeaseLost), errors.Is(err, idem.ErrSuperseded), errors.Is(err, idem.ErrInTransaction), errors.Is(err, errInvalid):
 		return fmt.Errorf("sqlite: %s: %w", what, err)
 	case s.closed.Load():
 		return fmt.Errorf("sqlite: %s: %w", what, idem.ErrClosed)

@@ -20,16 +20,23 @@ func scanWork(row scanner, now int64) (idem.Work, error) {
 		payload, result               []byte
 		next, locked, done, expiresAt sql.NullInt64
 		created                       int64
+		supersededBy                  string
 	)
 	err := row.Scan(
 		&id, &w.Kind, &w.Version, &w.Scope, (*string)(&w.State), &token, &w.Attempt, &w.BudgetLeft,
 		&w.Payload.Codec, &payload, &payloadHash, &w.PayloadShape, &w.Result.Codec, &result, &w.ExternalRef,
-		(*string)(&w.ErrorClass), &w.LastError, &next, &locked, &created, &done, &expiresAt)
+		(*string)(&w.ErrorClass), &w.LastError, &next, &locked, &created, &done, &expiresAt,
+		&w.UntilSuccess, &supersededBy)
 	if err != nil {
 		return idem.Work{}, err
 	}
 	if w.ID, err = idem.ParseWorkID(id); err != nil {
 		return idem.Work{}, fmt.Errorf("work_log: %w", err)
+	}
+	if supersededBy != "" {
+		if w.SupersededBy, err = idem.ParseWorkID(supersededBy); err != nil {
+			return idem.Work{}, fmt.Errorf("work_log: superseded_by: %w", err)
+		}
 	}
 	copy(w.Token[:], token)
 	copy(w.PayloadHash[:], payloadHash)
@@ -43,12 +50,6 @@ func scanWork(row scanner, now int64) (idem.Work, error) {
 	w.Forever = done.Valid && !expiresAt.Valid
 	w.Now = fromMicros(now)
 	return w, nil
-}
-
-// forgotten: the row is there, but its window is over. Dead work is kept until
-// somebody has looked at it.
-func forgotten(w idem.Work) bool {
-	return w.State == idem.StateDone && !w.Forever && !w.ExpiresAt.After(w.Now)
 }
 
 func scanEffect(row scanner) (idem.EffectRow, error) {

@@ -19,7 +19,7 @@ type session struct {
 func (s *session) Tx() *sql.Tx { return s.w.tx }
 
 func (s *session) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
-	claimed, err := s.w.claim(ctx, c)
+	claimed, err := s.w.claimLatest(ctx, c)
 	return claimed, s.w.store.wrap(ctx, "claim", err)
 }
 

@@ -15,6 +15,8 @@ type statements struct {
 	writeEffect, moveEffect       *sql.Stmt
 	end, endAttempt               *sql.Stmt
 	renew, mark                   *sql.Stmt
+	newer, raise                  *sql.Stmt // see memory.go
+	watch, succeed                *sql.Stmt
 }
 
 func (s *Store) prepare(ctx context.Context) error {
@@ -38,6 +40,11 @@ func (s *Store) prepare(ctx context.Context) error {
 		{&s.stmts.endAttempt, s.writer, endAttemptSQL},
 		{&s.stmts.renew, s.writer, renewSQL},
 		{&s.stmts.mark, s.writer, markSQL},
+		{&s.over, s.readers, overSQL},
+		{&s.stmts.newer, s.writer, newerSQL},
+		{&s.stmts.raise, s.writer, raiseSQL},
+		{&s.stmts.watch, s.writer, watchSQL},
+		{&s.stmts.succeed, s.writer, succeedSQL},
 	} {
 		stmt, err := p.db.PrepareContext(ctx, p.text)
 		if err != nil {
@@ -51,7 +58,8 @@ func (s *Store) prepare(ctx context.Context) error {
 // workColumns are what scanWork reads.
 const workColumns = `work_id, kind, version, scope, state, claim_token, attempt, budget_left,
 	payload_codec, payload, payload_hash, payload_shape, result_codec, result, external_ref,
-	error_class, last_error, next_attempt_at, locked_until, created_at, done_at, expires_at`
+	error_class, last_error, next_attempt_at, locked_until, created_at, done_at, expires_at,
+	until_success_of, superseded_by`
 
 const readSQL = `SELECT ` + workColumns + ` FROM work_log WHERE work_id = ?1`
 
@@ -106,8 +114,10 @@ ON CONFLICT (work_id) DO UPDATE SET
 	created_at = CASE WHEN ` + isForgotten + ` THEN excluded.created_at ELSE work_log.created_at END,
 	updated_at = excluded.updated_at,
 	done_at = CASE WHEN ` + isSpent + ` THEN excluded.updated_at END,
-	expires_at = CASE WHEN ` + isSpent + ` THEN ?16 END
-WHERE (work_log.state = 'done' AND work_log.expires_at <= ?14)
+	expires_at = CASE WHEN ` + isSpent + ` THEN ?16 END,
+	until_success_of = CASE WHEN ` + isSpent + ` THEN ?17 ELSE '' END,
+	superseded_by = ''
+WHERE (work_log.state = 'done' AND ` + windowOver + `?14)
 	OR ((work_log.state = 'failed' AND work_log.next_attempt_at <= ?14
 			OR work_log.state = 'running' AND work_log.locked_until <= ?14 AND work_log.claim_token <> excluded.claim_token)
 		AND (?15 OR work_log.payload_shape <> excluded.payload_shape OR work_log.payload_hash IS excluded.payload_hash))
@@ -195,9 +205,11 @@ UPDATE work_log SET
 	done_at = ?10,
 	expires_at = ?11,
 	budget_left = budget_left + ?12,
-	updated_at = ?13
+	updated_at = ?13,
+	until_success_of = ?14,
+	superseded_by = ?15
 WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running'
-RETURNING attempt, budget_left`
+RETURNING attempt, budget_left, EXISTS (SELECT 1 FROM success_log WHERE success_log.kind = work_log.kind AND success_log.scope = work_log.scope)`
 
 const endAttemptSQL = `
 UPDATE attempt_log SET ended_at = ?3, outcome = ?4, error_class = ?5, error = ?6

@@ -29,6 +29,7 @@ type Store struct {
 	gate     commitGate
 	stmts    statements
 	lookup   *sql.Stmt
+	over     *sql.Stmt
 	clock    *clock
 	ledgerID string
 	marked   atomic.Int64 // the mark that was committed last, by this store
@@ -40,7 +41,7 @@ var _ idem.Store[*sql.Tx] = (*Store)(nil)
 // Claim takes work for one attempt: see [idem.Writer].
 func (s *Store) Claim(ctx context.Context, c idem.Claim) (claimed idem.Claimed, err error) {
 	err = s.write(ctx, "claim", func(ctx context.Context, w *writer) error {
-		claimed, err = w.claim(ctx, c)
+		claimed, err = w.claimLatest(ctx, c)
 		return err
 	})
 	if err != nil {
@@ -97,7 +98,12 @@ func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
 		return idem.Work{}, nil
 	case err != nil:
 		return idem.Work{}, s.wrap(ctx, "lookup", err)
-	case forgotten(work):
+	}
+	gone, err := s.forgotten(ctx, work)
+	if err != nil {
+		return idem.Work{}, s.wrap(ctx, "lookup", err)
+	}
+	if gone {
 		return idem.Work{}, nil
 	}
 	return work, nil

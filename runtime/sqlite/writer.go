@@ -43,7 +43,7 @@ func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) 
 	err = w.stmt(ctx, w.store.stmts.claim).QueryRowContext(ctx,
 		c.ID.String(), c.Kind, c.Version, scope, c.Token[:], c.Budget-1,
 		c.Payload.Codec, storeBody(c.Payload), storeHash(c.PayloadHash), c.PayloadShape,
-		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload, buriedUntil).Scan(&lived)
+		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload, buriedUntil, c.Window.UntilSuccessOf()).Scan(&lived)
 	if errors.Is(err, sql.ErrNoRows) {
 		return w.notClaimed(ctx, c, now)
 	}
@@ -143,6 +143,11 @@ func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (time.Time
 		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
 		e.Live, e.Restart, cleanError(e.Error), now, e.PayloadShape, e.Calls,
 	}
+	if e.Live {
+		if err := w.notNewer(ctx, e.Mark, now); err != nil {
+			return time.Time{}, err
+		}
+	}
 	var startedAt int64
 	err := sql.ErrNoRows
 	if e.State != idem.EffectStarted {
@@ -175,6 +180,7 @@ func expiry(now int64, w idem.Window) (any, error) {
 func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err error) {
 	now := w.store.clock.now()
 	var next, done, expires any
+	var until, newer string
 	switch e.State {
 	case idem.StateFailed:
 		due := now + toMicros(e.RetryIn)
@@ -184,14 +190,22 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 		if expires, err = expiry(now, e.Window); err != nil {
 			return idem.Ended{}, err
 		}
+		until = e.Window.UntilSuccessOf()
 	case idem.StateUnknown:
 	default:
 		return idem.Ended{}, invalid("work cannot end as %q", e.State)
 	}
+	if !e.SupersededBy.IsZero() {
+		if e.State != idem.StateDone {
+			return idem.Ended{}, invalid("work that is superseded is done, and cannot end as %q", e.State)
+		}
+		newer = e.SupersededBy.String()
+	}
+	var watched bool
 	class, text := string(e.Class), cleanError(e.Error)
 	err = w.stmt(ctx, w.store.stmts.end).QueryRowContext(ctx,
 		e.ID.String(), e.Token[:], string(e.State), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
-		class, text, next, done, expires, e.Refund, now).Scan(&ended.Attempt, &ended.BudgetLeft)
+		class, text, next, done, expires, e.Refund, now, until, newer).Scan(&ended.Attempt, &ended.BudgetLeft, &watched)
 	if errors.Is(err, sql.ErrNoRows) {
 		return idem.Ended{}, idem.ErrLeaseLost
 	}
@@ -199,10 +213,16 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 		return idem.Ended{}, err
 	}
 	outcome := string(e.State)
-	if e.Refund {
+	switch {
+	case e.Refund:
 		outcome = "released"
+	case newer != "":
+		outcome = "superseded"
 	}
-	return ended, w.exec(ctx, w.store.stmts.endAttempt, e.ID.String(), ended.Attempt, now, outcome, class, text)
+	if err := w.exec(ctx, w.store.stmts.endAttempt, e.ID.String(), ended.Attempt, now, outcome, class, text); err != nil {
+		return idem.Ended{}, err
+	}
+	return ended, w.remember(ctx, e, watched, now)
 }
 
 func (w *writer) renew(ctx context.Context, leases []idem.Lease) (_ []idem.Renewal, err error) {

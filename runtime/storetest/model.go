@@ -17,12 +17,59 @@ import (
 type model struct {
 	work    map[idem.WorkID]idem.Work
 	effects map[idem.WorkID][]idem.EffectRow
+	marks   map[idem.Hash]mark
+	// successes are all works that came to their end.
+	successes []success
+}
+
+// mark is the highest that was done in a series, and by which work.
+type mark struct {
+	by int64
+	id idem.WorkID
+}
+
+type success struct {
+	kind, scope string
+	claimedAt   time.Time
+}
+
+func newModel() *model {
+	return &model{work: map[idem.WorkID]idem.Work{}, effects: map[idem.WorkID][]idem.EffectRow{}, marks: map[idem.Hash]mark{}}
+}
+
+// forgotten tells whether a done row counts as none.
+func (m *model) forgotten(w idem.Work, now time.Time) bool {
+	if w.State != idem.StateDone || w.Forever || w.ExpiresAt.After(now) {
+		return false
+	}
+	return w.UntilSuccess == "" || slices.ContainsFunc(m.successes, func(s success) bool {
+		return s.kind == w.UntilSuccess && (s.scope == "" || s.scope == w.Scope) && s.claimedAt.After(w.DoneAt)
+	})
+}
+
+// newer is the newer work of a mark's series that is remembered as done.
+func (m *model) newer(of idem.Mark, now time.Time) (idem.WorkID, bool) {
+	high, ok := m.marks[of.Series]
+	w := m.work[high.id]
+	ok = ok && !of.IsZero() && high.by > of.By && w.State == idem.StateDone && !m.forgotten(w, now)
+	return high.id, ok
 }
 
 // claim mirrors Store.Claim.
 func (m *model) claim(c idem.Claim, now time.Time) idem.Claimed {
+	claimed := m.take(c, now)
+	newer, old := m.newer(c.Mark, now)
+	if !claimed.Won || !old {
+		return claimed
+	}
+	m.end(idem.End{Fence: c.Fence, State: idem.StateDone, Window: c.Window, SupersededBy: newer}, now)
+	return idem.Claimed{Work: m.work[c.ID]}
+}
+
+// take is a claim of work that nothing newer has made useless.
+func (m *model) take(c idem.Claim, now time.Time) idem.Claimed {
 	w, exists := m.work[c.ID]
-	if !exists || w.State == idem.StateDone && !w.Forever && !w.ExpiresAt.After(now) {
+	if !exists || m.forgotten(w, now) {
 		m.effects[c.ID] = nil
 		m.work[c.ID] = idem.Work{
 			ID: c.ID, Kind: c.Kind, Version: c.Version, Scope: c.Scope, State: idem.StateRunning, Token: c.Token,
@@ -63,7 +110,7 @@ func (m *model) claim(c idem.Claim, now time.Time) idem.Claimed {
 // remember sets how long done or dead work is remembered.
 func remember(w *idem.Work, window idem.Window, now time.Time) {
 	d, forever := window.Duration()
-	w.DoneAt, w.Forever = now, forever
+	w.DoneAt, w.Forever, w.UntilSuccess = now, forever, window.UntilSuccessOf()
 	if !forever {
 		w.ExpiresAt = now.Add(d)
 	}
@@ -83,9 +130,12 @@ func (m *model) holds(f idem.Fence) bool {
 }
 
 // writeEffect mirrors Store.WriteEffect.
-func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (time.Time, bool) {
+func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (time.Time, error) {
+	if newer, old := m.newer(e.Mark, now); old && e.Live {
+		return time.Time{}, idem.NewerWork{ID: newer}
+	}
 	if !m.holds(e.Fence) || e.Live && !m.work[e.ID].LockedUntil.After(now) {
-		return time.Time{}, false
+		return time.Time{}, idem.ErrLeaseLost
 	}
 	row := idem.EffectRow{
 		EffectID: e.EffectID, Guard: e.Guard, State: e.State, Key: e.Key, Epoch: e.Epoch, PayloadHash: e.PayloadHash, PayloadShape: e.PayloadShape,
@@ -105,10 +155,10 @@ func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (time.Time, bool)
 			row.Input = old.Input
 		}
 		m.effects[e.ID][i] = row
-		return row.StartedAt, true
+		return row.StartedAt, nil
 	}
 	m.effects[e.ID] = append(m.effects[e.ID], row)
-	return now, true
+	return now, nil
 }
 
 // end mirrors Store.End.
@@ -128,8 +178,22 @@ func (m *model) end(e idem.End, now time.Time) (idem.Work, bool) {
 	if e.State == idem.StateDone || e.State == idem.StateDead {
 		remember(&w, e.Window, now)
 	}
+	w.SupersededBy = e.SupersededBy
 	m.work[e.ID] = w
+	if e.State == idem.StateDone && e.SupersededBy.IsZero() {
+		m.successes = append(m.successes, success{w.Kind, w.Scope, w.CreatedAt})
+		m.raise(e, now)
+	}
 	return w, true
+}
+
+// raise keeps the highest mark that was done and is remembered.
+func (m *model) raise(e idem.End, now time.Time) {
+	high, ok := m.marks[e.Mark.Series]
+	w := m.work[high.id]
+	if !ok || e.Mark.By >= high.by || w.State != idem.StateDone || m.forgotten(w, now) {
+		m.marks[e.Mark.Series] = mark{e.Mark.By, e.ID}
+	}
 }
 
 // renew mirrors Store.Renew for one lease.
@@ -146,7 +210,7 @@ func (m *model) renew(l idem.Lease, now time.Time) idem.Renewal {
 // lookup mirrors Store.Lookup.
 func (m *model) lookup(id idem.WorkID, now time.Time) idem.Work {
 	w := m.work[id]
-	if w.State == idem.StateDone && !w.Forever && !w.ExpiresAt.After(now) {
+	if m.forgotten(w, now) {
 		return idem.Work{}
 	}
 	return w
@@ -164,6 +228,7 @@ type history[Tx any] struct {
 	*rapid.T
 	h      *harness[Tx]
 	model  *model
+	number int // of the history: its kinds and series are its own
 	ids    []idem.WorkID
 	tokens []idem.Token // all that ever claimed, stale ones included
 }
@@ -172,7 +237,7 @@ func testModel[Tx any](h *harness[Tx]) {
 	histories := 0
 	rapid.Check(h.T, func(t *rapid.T) {
 		histories++ // other work in each, so that one store serves them all
-		r := &history[Tx]{T: t, h: h, model: &model{work: map[idem.WorkID]idem.Work{}, effects: map[idem.WorkID][]idem.EffectRow{}}}
+		r := &history[Tx]{T: t, h: h, number: histories, model: newModel()}
 		for i := range 2 {
 			r.ids = append(r.ids, workID(fmt.Sprint(histories, " ", i)))
 		}
@@ -204,14 +269,31 @@ func (r *history[Tx]) fence(t *rapid.T) idem.Fence {
 	return f
 }
 
+// window is how long work is remembered: some of it until a kind has succeeded.
+func (r *history[Tx]) window(t *rapid.T, label string) idem.Window {
+	d := draw(t, label, durations...)
+	return draw(t, label+" is", idem.For(d), idem.For(d), idem.Forever(), idem.UntilSuccessOf(r.kind("sync"), d))
+}
+
+func (r *history[Tx]) kind(name string) string { return fmt.Sprint(name, r.number) }
+
+// mark is the place of work in one of two series, or in none.
+func (r *history[Tx]) mark(t *rapid.T) idem.Mark {
+	series := draw(t, "series", "", "1", "2")
+	if series == "" {
+		return idem.Mark{}
+	}
+	return idem.NewMark([]byte(r.kind(series)), draw(t, "by", int64(1), 2, 3))
+}
+
 func body(t *rapid.T, label string) idem.Body {
 	return draw(t, label, idem.Body{}, jsonBody(`null`), jsonBody(`"x"`), idem.Body{Codec: idem.CodecDropped})
 }
 
 func (r *history[Tx]) claim(t *rapid.T) {
 	c := idem.Claim{
-		Fence: idem.Fence{ID: draw(t, "id", r.ids...)}, Kind: "kind", Version: 1,
-		Lease: draw(t, "lease", durations...), Budget: draw(t, "budget", 1, 2, 4), Window: draw(t, "claim's window", idem.Forever(), idem.For(time.Hour)), Payload: body(t, "payload"),
+		Fence: idem.Fence{ID: draw(t, "id", r.ids...)}, Kind: r.kind(draw(t, "kind", "sync", "item")), Version: 1, Scope: draw(t, "scope", "", "a", "b"), Mark: r.mark(t),
+		Lease: draw(t, "lease", durations...), Budget: draw(t, "budget", 1, 2, 4), Window: r.window(t, "claim's window"), Payload: body(t, "payload"),
 		PayloadHash: draw(t, "hash", idem.Hash{}, hash("1"), hash("1"), hash("1"), hash("2")), PayloadShape: draw(t, "shape", "a", "a", "a", "b"),
 		AnyPayload: draw(t, "any payload", true, false),
 	}
@@ -248,11 +330,13 @@ func (r *history[Tx]) effect(t *rapid.T) {
 		State: draw(t, "state", idem.EffectStarted, idem.EffectNotApplied, idem.EffectDone, idem.EffectRefused, idem.EffectGivenUp, idem.EffectUnknown),
 		Key:   draw(t, "key", "k1", "k2"), Epoch: draw(t, "epoch", 0, 1), Calls: draw(t, "calls", 0, 1, 2), PayloadHash: draw(t, "hash", idem.Hash{}, hash("1")), PayloadShape: draw(t, "shape", "a", "b"),
 		Input: body(t, "input"), Result: body(t, "result"), ExternalRef: draw(t, "ref", "", "ref"), Error: draw(t, "error", "", "broken"),
-		Live: draw(t, "live", true, false), Restart: draw(t, "restart", true, false),
+		Live: draw(t, "live", true, false), Restart: draw(t, "restart", true, false), Mark: r.mark(t),
 	}
 	got, err := r.h.store.WriteEffect(r.h.ctx, e)
-	want, held := r.model.writeEffect(e, r.h.clock.Now())
-	r.sameFence(t, "effect", err, held)
+	want, refused := r.model.writeEffect(e, r.h.clock.Now())
+	if !errors.Is(err, refused) {
+		t.Fatalf("effect: got %v, want %v", err, refused)
+	}
 	r.same(t, "start of the effect", got, want)
 }
 
@@ -262,10 +346,10 @@ func (r *history[Tx]) end(t *rapid.T) {
 		Result: body(t, "result"), ExternalRef: draw(t, "ref", "", "ref"),
 		Class: draw(t, "class", "", idem.ClassTransient, idem.ClassPermanent, idem.ClassNotApplied, idem.ClassUnknown),
 		Error: draw(t, "error", "", "broken"), RetryIn: draw(t, "retry in", append(durations, 0)...),
-		Window: idem.For(draw(t, "window", durations...)), Refund: draw(t, "refund", false, false, true),
+		Window: r.window(t, "window"), Refund: draw(t, "refund", false, false, true), Mark: r.mark(t),
 	}
-	if draw(t, "forever", false, false, true) {
-		e.Window = idem.Forever()
+	if e.State == idem.StateDone && draw(t, "superseded", false, false, false, true) {
+		e.SupersededBy = draw(t, "newer", r.ids...)
 	}
 	got, err := r.h.store.End(r.h.ctx, e)
 	want, held := r.model.end(e, r.h.clock.Now())

@@ -28,6 +28,8 @@ func Run[Tx any](t *testing.T, open Opener[Tx]) {
 		{"Ends", endTests[Tx]()},
 		{"Leases", leaseTests[Tx]()},
 		{"Effects", effectTests[Tx]()},
+		{"Latest", latestTests[Tx]()},
+		{"Successes", successTests[Tx]()},
 		{"Values", valueTests[Tx]()},
 		{"Transactions", transactionTests[Tx]()},
 		{"Races", raceTests[Tx]()},

@@ -1,6 +1,8 @@
 -- Forgets all work: whatever is delivered again after this is done again.
 
 DROP VIEW work_view;
+DROP TABLE success_log;
+DROP TABLE latest_log;
 DROP TABLE attempt_log;
 DROP TABLE effect_log;
 DROP TABLE work_log;

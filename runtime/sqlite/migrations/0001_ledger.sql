@@ -41,6 +41,10 @@ CREATE TABLE work_log (
   done_at         INTEGER,
   -- of done and dead work; null: never
   expires_at      INTEGER,
+  -- the kind that has to succeed besides before the work is forgotten
+  until_success_of TEXT   NOT NULL DEFAULT '',
+  -- the newer work because of which this one is done without a result
+  superseded_by   TEXT    NOT NULL DEFAULT '' CHECK (superseded_by = '' OR length(superseded_by) = 64),
   CHECK ((payload_codec = '') = (payload IS NULL)),
   CHECK ((result_codec = '') = (result IS NULL)),
   -- a lease without an end, or an owner without a lease, cannot exist
@@ -48,7 +52,9 @@ CREATE TABLE work_log (
   CHECK ((state = 'running') = (claim_token IS NOT NULL)),
   CHECK ((state = 'failed') = (next_attempt_at IS NOT NULL)),
   CHECK ((state IN ('done', 'dead')) = (done_at IS NOT NULL)),
-  CHECK (expires_at IS NULL OR state IN ('done', 'dead'))
+  CHECK (expires_at IS NULL OR state IN ('done', 'dead')),
+  CHECK (until_success_of = '' OR expires_at IS NOT NULL),
+  CHECK (superseded_by = '' OR state = 'done')
 ) STRICT;
 
 CREATE INDEX work_due       ON work_log (next_attempt_at) WHERE state = 'failed';
@@ -90,13 +96,30 @@ CREATE TABLE attempt_log (
   started_at     INTEGER NOT NULL,
   ended_at       INTEGER,
   -- null while the attempt runs
-  outcome        TEXT    CHECK (outcome IN ('done', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned')),
+  outcome        TEXT    CHECK (outcome IN ('done', 'superseded', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned')),
   error_class    TEXT    NOT NULL DEFAULT '',
   error          TEXT    NOT NULL DEFAULT '',
   release        TEXT    NOT NULL DEFAULT '',
   correlation_id TEXT    NOT NULL DEFAULT '',
   PRIMARY KEY (work_id, attempt),
   CHECK ((ended_at IS NULL) = (outcome IS NULL))
+) STRICT, WITHOUT ROWID;
+
+-- The highest mark that was done among works about one thing, for as long as the
+-- work that set it is remembered.
+CREATE TABLE latest_log (
+  series  BLOB    NOT NULL PRIMARY KEY CHECK (length(series) = 32),
+  mark    INTEGER NOT NULL,
+  work_id TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The kinds that some work waits for before it is forgotten, each with the newest
+-- of its works that succeeded: when that was claimed first; null: none did.
+CREATE TABLE success_log (
+  kind       TEXT    NOT NULL,
+  scope      TEXT    NOT NULL,
+  started_at INTEGER,
+  PRIMARY KEY (kind, scope)
 ) STRICT, WITHOUT ROWID;
 
 -- For people: bodies as text where they are JSON, times as text in UTC.
@@ -114,7 +137,8 @@ SELECT
   strftime('%Y-%m-%dT%H:%M:%S', created_at / 1000000, 'unixepoch') || printf('.%06dZ', created_at % 1000000) AS created_at,
   strftime('%Y-%m-%dT%H:%M:%S', updated_at / 1000000, 'unixepoch') || printf('.%06dZ', updated_at % 1000000) AS updated_at,
   strftime('%Y-%m-%dT%H:%M:%S', done_at / 1000000, 'unixepoch') || printf('.%06dZ', done_at % 1000000) AS done_at,
-  strftime('%Y-%m-%dT%H:%M:%S', expires_at / 1000000, 'unixepoch') || printf('.%06dZ', expires_at % 1000000) AS expires_at
+  strftime('%Y-%m-%dT%H:%M:%S', expires_at / 1000000, 'unixepoch') || printf('.%06dZ', expires_at % 1000000) AS expires_at,
+  until_success_of, superseded_by
 FROM work_log;
 
 INSERT INTO ledger_meta (one, ledger_id, schema_version, min_runtime, clock_high_water)
