@@ -247,7 +247,7 @@ func TestContractsInTheDocsAreValid(t *testing.T) {
 // errs are the package's errors; TestTheErrorsPageHoldsAllErrors holds them to
 // be all.
 var errs = map[string]error{
-	"ErrRunning": idem.ErrRunning, "ErrDone": idem.ErrDone, "ErrRetryLater": idem.ErrRetryLater, "ErrDead": idem.ErrDead,
+	"ErrRunning": idem.ErrRunning, "ErrDone": idem.ErrDone, "ErrRetryLater": idem.ErrRetryLater, "ErrDead": idem.ErrDead, "ErrSuperseded": idem.ErrSuperseded,
 	"ErrOutcomeUnknown": idem.ErrOutcomeUnknown, "ErrAwaitingApproval": idem.ErrAwaitingApproval,
 	"ErrPayloadMismatch": idem.ErrPayloadMismatch, "ErrEffectDiverged": idem.ErrEffectDiverged,
 	"ErrEffectRefused": idem.ErrEffectRefused, "ErrEffectFailed": idem.ErrEffectFailed, "ErrGivenUp": idem.ErrGivenUp,
