@@ -14,15 +14,16 @@ func (p *parser) identity(c *Contract, it item) {
 	answer := func(read func(*Identity, item)) func(item) {
 		return func(it item) { answers = append(answers, strategyAnswer{it, read}) }
 	}
-	present, ok := p.mapping(it, "a mapping such as {key: PaymentID}", append([]field{
+	present, ok := p.mapping(it, "a mapping such as {key: PaymentID}", []field{
 		{"key", answer(p.identityKey)},
 		{"hash", answer(p.identityHash)},
 		{"caller_key", answer(p.callerKey)},
 		{"scope", func(it item) { p.fieldPath(it, &id.Scope) }},
 		{"normalize", func(it item) { p.normalize(id, it) }},
+		{"keyed", func(it item) { p.truth(it, &id.Keyed) }},
 		{"allow_empty", func(it item) { id.AllowEmpty = p.fieldPaths(it) }},
 		{"allow_volatile", func(it item) { p.allowVolatile(id, it) }},
-	}, unsupported("keyed")...))
+	})
 	switch {
 	case !ok:
 	case len(answers) > 1:

@@ -165,6 +165,8 @@ type Identity struct {
 	Scope     Value[string] // field path; not Set if the contract has no scope
 	Normalize []Normalize   // in the order of the file, one per field
 
+	Keyed Value[bool] // derived under the ledger's key; default false
+
 	AllowEmpty    []Value[string] // some parts of a list key, never all
 	AllowVolatile []Excuse        // in the order of the file, one per field
 }

@@ -157,6 +157,7 @@ func drawIdentity(t *rapid.T, id *Identity) {
 		id.Scope = set("Caller") // else there is a warning
 	}
 	parts = append(append(parts, id.Key...), id.Fields...)
+	maybe(t, "keyed", &id.Keyed, rapid.Bool())
 	for i, f := range parts {
 		if id.KeyList && i > 0 && rapid.Bool().Draw(t, "may be empty") {
 			id.AllowEmpty = append(id.AllowEmpty, f)
@@ -380,6 +381,7 @@ func (w *writer) identity(in string, id *Identity) {
 		w.entry(in, "hash", "{}")
 	}
 	entryIf(w, in, "scope", id.Scope, w.text)
+	entryIf(w, in, "keyed", id.Keyed, func(keyed bool) string { return fmt.Sprint(keyed) })
 	w.listIf(in, "allow_empty", id.AllowEmpty)
 	if len(id.AllowVolatile) > 0 {
 		w.mapping(in, "allow_volatile", func(in string) {

@@ -1,6 +1,7 @@
 package contracts
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -40,6 +41,32 @@ func isTruth(s string) bool {
 		return true
 	}
 	return false
+}
+
+// truth reads true or false, in the one way that all YAML readers agree on.
+func (p *parser) truth(it item, dst *Value[bool]) {
+	n := it.node
+	switch {
+	case n.Kind != yaml.ScalarNode, isNull(n):
+		p.wrongType(it, "true or false")
+	case n.Tag == "!!bool":
+		*dst = Value[bool]{V: strings.EqualFold(n.Value, "true"), Pos: it.pos, Set: true}
+	default:
+		p.errorf(it.pos, it.path, "want true or false; got %s%s", describe(n), truthHint(n))
+	}
+}
+
+// truthHint says how a truth value that only some YAML readers know is written.
+func truthHint(n *yaml.Node) string {
+	switch strings.ToLower(n.Value) {
+	case "true", "false":
+		return fmt.Sprintf(" (did you mean %s without quotes?)", strings.ToLower(n.Value))
+	case "y", "yes", "on":
+		return " (did you mean true?)"
+	case "n", "no", "off":
+		return " (did you mean false?)"
+	}
+	return ""
 }
 
 // matching reads a text of a given form.

@@ -59,6 +59,7 @@ func identitySchema() *schema {
 		schemaWord{"caller_key", false, "The field that holds a key which the caller chose, such as an Idempotency-Key header.", schemaRef("field_path")},
 		schemaWord{"scope", false, "Whose work it is: a field path of the input, part of the key.", schemaRef("field_path")},
 		schemaWord{"normalize", false, "How values of fields are made equal before they are compared, in the order of the list.", normalizeSchema()},
+		schemaWord{"keyed", false, "Whether the ID is derived under the ledger's key, so that guessable or personal values cannot be told from it.", (&schema{Type: "boolean"}).withDefault(false)},
 		schemaWord{"allow_empty", false, "Parts of a list key that may be empty.", schemaRef("field_paths")},
 		schemaWord{"allow_volatile", false, "Fields that look as if they differed between deliveries, each with the reason why it does not.", &schema{Type: "object", PropertyNames: schemaRef("field_path"), AdditionalProperties: reason}},
 	)

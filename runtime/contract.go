@@ -151,6 +151,8 @@ type Spec[In, Out any] struct {
 	Version int
 	// ID derives the identity.
 	ID func(in In) (WorkID, error)
+	// Keyed says that ID derives under the ledger's key: see [KeyedID].
+	Keyed bool
 	// Scope is whose work it is, as text for operators. May be nil.
 	Scope   func(in In) string
 	Payload Payload[In]

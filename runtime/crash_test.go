@@ -77,6 +77,9 @@ type crashStore struct {
 func (s crashStore) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
 	return around(s.c, func() (idem.Work, error) { return s.store.Lookup(ctx, id) })
 }
+func (s crashStore) KeyCheck(ctx context.Context, mine idem.Hash) (idem.Hash, error) {
+	return around(s.c, func() (idem.Hash, error) { return s.store.KeyCheck(ctx, mine) })
+}
 func (s crashStore) ExclusiveTx() bool { return s.store.ExclusiveTx() }
 func (s crashStore) Close() error      { return s.store.Close() }
 

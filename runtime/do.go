@@ -16,6 +16,9 @@ import (
 // Spec that lacks something gives a contract whose every call says so.
 func Define[Tx, In, Out any](l *Ledger[Tx], s Spec[In, Out]) Contract[In, Out] {
 	broken := s.validate()
+	if broken == nil && s.Keyed && l.keys.key.IsZero() {
+		broken = &Error{Reason: ErrKey, Kind: s.Kind, Cause: errNoKey}
+	}
 	if broken == nil {
 		l.knowLease(s.Lease)
 	}
@@ -49,6 +52,9 @@ func (c *contract[Tx, In, Out]) ID(in In) (WorkID, error) {
 	if c.broken != nil {
 		return WorkID{}, c.broken
 	}
+	if c.spec.Keyed && c.ledger.keys.known.Load() == keyWrong {
+		return WorkID{}, &Error{Reason: ErrKey, Kind: c.spec.Kind, Cause: errOtherKey}
+	}
 	return c.spec.ID(in)
 }
 
@@ -61,6 +67,11 @@ func (c *contract[Tx, In, Out]) Do(ctx context.Context, in In) (Result[Out], err
 		return Result[Out]{}, c.fail(d, err, Work{}, nil)
 	}
 	defer c.ledger.running.Done()
+	if c.spec.Keyed {
+		if reason, cause := c.ledger.checkKey(ctx); reason != nil {
+			return Result[Out]{}, c.fail(d, reason, Work{}, cause)
+		}
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return Result[Out]{}, c.fail(d, ErrLedger, Work{}, context.Cause(ctx))

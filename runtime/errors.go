@@ -52,6 +52,9 @@ var (
 	ErrRunOver = errors.New("the handler has returned")
 	// ErrLedger: the ledger could not be reached, read or written.
 	ErrLedger = errors.New("the ledger is not available")
+	// ErrKey: the key of keyed identities is missing, unusable, or not the one that
+	// the ledger's work was derived under.
+	ErrKey = errors.New("the key of keyed identities does not fit")
 	// ErrSchema: the ledger's tables are missing, or of another version.
 	ErrSchema = errors.New("the ledger's schema does not fit")
 	// ErrClosed: the ledger was closed.

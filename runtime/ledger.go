@@ -22,6 +22,7 @@ type core struct {
 	log       *slog.Logger
 	release   string
 	resultCap int
+	keys      ledgerKey
 	leases    *keeper
 	flights   flights
 
@@ -35,6 +36,7 @@ type coreStore interface {
 	Writer
 	Lookup(ctx context.Context, id WorkID) (Work, error)
 	ExclusiveTx() bool
+	KeyCheck(ctx context.Context, mine Hash) (Hash, error)
 }
 
 // Option changes how a Ledger works.

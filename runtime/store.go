@@ -33,6 +33,11 @@ type Store[Tx any] interface {
 	// of InTx runs, so that leases have to be renewed inside it.
 	ExclusiveTx() bool
 
+	// KeyCheck returns the check value of the key under which the ledger's keyed
+	// work is derived. If there is none yet, mine is recorded, in one atomic step:
+	// of several first callers one records its own, and all get that one.
+	KeyCheck(ctx context.Context, mine Hash) (Hash, error)
+
 	// Close frees what the store holds. Later calls fail.
 	Close() error
 }

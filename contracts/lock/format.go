@@ -52,6 +52,9 @@ func (w *writer) kind(k Kind) {
 
 func (w *writer) version(v Version) {
 	w.line(4, "identity", string(v.Identity.Body))
+	if v.Identity.Keyed {
+		w.line(4, "keyed", "true")
+	}
 	if v.Identity.Scope != nil {
 		w.open(4, "scope")
 		w.part(5, *v.Identity.Scope, "")

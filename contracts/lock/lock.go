@@ -10,6 +10,10 @@ import (
 	"github.com/idemgen/idem/contracts"
 )
 
+// GoldenKey are the bytes of the key under which golden keys of keyed identities
+// are derived. It is in everybody's hands: a real key is of no concern to the file.
+const GoldenKey = "idem.lock golden keys: no secret"
+
 // Name is what the file is called. It stands beside the go.mod of its module.
 const Name = "idem.lock"
 
@@ -37,7 +41,8 @@ type Kind struct {
 type Version struct {
 	Number   int // 1 or more
 	Identity Identity
-	// Golden is the work ID of a fixed sample input, in hexadecimal digits; empty
+	// Golden is the work ID of a fixed sample input, in hexadecimal digits, under
+	// GoldenKey if the identity is keyed; empty
 	// if the identity holds a value that only its own code can write, or is too
 	// large to be written out.
 	Golden  string
@@ -78,6 +83,7 @@ const (
 // Identity is the canonical shape of an identity.
 type Identity struct {
 	Body    Body
+	Keyed   bool     // derived under the ledger's key
 	Scope   *Part    // nil without a scope, and with the body Key
 	Key     []Part   // one with Key, without the scope; none with Hash
 	Members []Member // Hash: by path, each once, one at least
@@ -137,6 +143,9 @@ func (id Identity) parts() []Part {
 // of a work ID's body. Equal digests mean equal bytes for equal values.
 func (id Identity) Digest() string {
 	lines := []string{string(id.Body)}
+	if id.Keyed {
+		lines = append(lines, "keyed")
+	}
 	if id.Body == Hash {
 		lines = append(lines, "scope") // a scope before an object, or none
 	}

@@ -34,6 +34,9 @@ func (u *update) showShape(d *contracts.Diagnostic, old *Version) {
 	if was.Body != now.Body {
 		d.At(u.lock, was.line, 0, "identity: was %s, is %s", bodies[was.Body], bodies[now.Body])
 	}
+	if was.Keyed != now.Keyed {
+		d.At(u.lock, was.line, 0, "keyed: was %t, is %t", was.Keyed, now.Keyed)
+	}
 	if was.Scope != nil || now.Scope != nil {
 		u.showPart(d, "", "scope", pair{was.Scope, now.Scope}, was.line)
 	}

@@ -151,6 +151,9 @@ func (r *reader) version(n *node) Version {
 			v.Identity.line = n.pos.Line
 			v.Identity.Body = Body(r.text(n, "key, list or hash", func(s string) bool { return s == string(Key) || s == string(List) || s == string(Hash) }))
 		}},
+		{"keyed", false, func(n *node) {
+			v.Identity.Keyed = r.text(n, "true", func(s string) bool { return s == "true" }) != ""
+		}},
 		{"scope", false, func(n *node) { p := r.part(n); v.Identity.Scope = &p }},
 		{"key", false, func(n *node) { v.Identity.Key = r.parts(n) }},
 		{"hash", false, func(n *node) { v.Identity.Members = r.members(n) }},

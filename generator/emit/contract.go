@@ -125,7 +125,10 @@ func (f *file) spec(c *model.Contract) []jen.Code {
 	fields := []jen.Code{
 		keyed("Kind", jen.Lit(s.Kind.V)),
 		keyed("Version", jen.Lit(s.Version.V)),
-		keyed("ID", jen.Id(f.kinds[c].id)),
+		keyed("ID", f.workIDFunc(c)),
+	}
+	if s.Identity.Keyed.V {
+		fields = append(fields, keyed("Keyed", jen.True()))
 	}
 	if c.Scope != nil {
 		fields = append(fields, keyed("Scope", jen.Id(f.kinds[c].scope)))

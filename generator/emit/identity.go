@@ -47,17 +47,36 @@ func (f *file) workID(c *model.Contract) {
 	body := []jen.Code{jen.Var().Id(f.v("buf")).Index(jen.Lit(stackBuffer)).Byte()}
 	body = append(body, w.declareErr()...)
 	body = append(body, w.body...)
-	body = append(body, jen.Return(f.idem("HashWorkID").Call(jen.Id(b)), jen.Nil()))
+	params, hash := []jen.Code{jen.Id(in).Add(f.typ(c.In))}, f.idem("HashWorkID").Call(jen.Id(b))
+	if c.Spec.Identity.Keyed.V {
+		key := f.v("key")
+		params = append([]jen.Code{jen.Id(key).Add(f.idem("Key"))}, params...)
+		hash = f.idem("HashKeyedWorkID").Call(jen.Id(key), jen.Id(b))
+	}
+	body = append(body, jen.Return(hash, jen.Nil()))
 	f.jen.Commentf("%s derives which work %s is: %s.", k.id, in, describeIdentity(c))
-	f.jen.Func().Id(k.id).Params(jen.Id(in).Add(f.typ(c.In))).Params(f.idem("WorkID"), jen.Error()).Block(body...)
+	f.jen.Func().Id(k.id).Params(params...).Params(f.idem("WorkID"), jen.Error()).Block(body...)
 	f.jen.Line()
+}
+
+// workIDFunc is the derivation as a function of the input alone.
+func (f *file) workIDFunc(c *model.Contract) jen.Code {
+	id := jen.Id(f.kinds[c].id)
+	if c.Spec.Identity.Keyed.V {
+		return f.idem("KeyedID").Call(jen.Id(f.v("ledger")), id)
+	}
+	return id
 }
 
 // describeIdentity says in words what the body of the key is.
 func describeIdentity(c *model.Contract) string {
 	id := c.Spec.Identity
+	hash := "the SHA-256 of kind, version and "
+	if id.Keyed.V {
+		hash = "the HMAC-SHA-256, under the ledger's key, of kind, version and "
+	}
 	if id.Strategy == contracts.ByCallerKey {
-		text := "the SHA-256 of kind, version and "
+		text := hash
 		if id.Scope.Set {
 			text += "the list of " + id.Scope.V + " and "
 		}
@@ -72,11 +91,11 @@ func describeIdentity(c *model.Contract) string {
 			names = append(names, k.V)
 		}
 		if c.Identity.Single != nil {
-			return "the SHA-256 of kind, version and " + names[0]
+			return hash + names[0]
 		}
-		return "the SHA-256 of kind, version and the list of " + strings.Join(names, ", ")
+		return hash + "the list of " + strings.Join(names, ", ")
 	}
-	text := "the SHA-256 of kind, version and "
+	text := hash
 	if id.Scope.Set {
 		text += id.Scope.V + " with "
 	}

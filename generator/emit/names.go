@@ -8,7 +8,7 @@ import (
 )
 
 // locals are the names that generated functions use for their own variables.
-var locals = []string{"b", "buf", "ctx", "depth", "dst", "e", "effects", "err", "guards", "in", "item", "ledger", "n", "out", "run", "s", "v"}
+var locals = []string{"b", "buf", "ctx", "depth", "dst", "e", "effects", "err", "guards", "in", "item", "key", "ledger", "n", "out", "run", "s", "v"}
 
 // names gives names that meet neither the user's nor each other. One serves a
 // whole package, since a file's imports and the package's declarations must

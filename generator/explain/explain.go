@@ -148,6 +148,9 @@ func acknowledge(w *writer, c *contracts.Contract) {
 	if c.Response.OtherPayload.V == contracts.OtherPayloadError {
 		rows = append(rows, []string{"ErrPayloadMismatch", "the same work came with another input", "no"})
 	}
+	if c.Identity.Keyed.V {
+		rows = append(rows, []string{"ErrKey", "the program has no key for the ledger's keyed work, or another one", "no"})
+	}
 	w.table(append(rows,
 		[]string{"ErrIdentity", "the input does not say which work it is", "no"},
 		[]string{"ErrLeaseLost", "the attempt was too slow, and another may have the work", "no"},

@@ -25,12 +25,19 @@ func identity(w *writer, c *contracts.Contract) {
 	for _, e := range id.AllowVolatile {
 		w.para("%s looks as if it changed with every delivery, and does not: %s", e.Field.V, sentence(e.Why.V))
 	}
-	w.para("The work's ID is the SHA-256, as hexadecimal digits, of this text:")
+	hash := "SHA-256"
+	if id.Keyed.V {
+		hash = "HMAC-SHA-256 under the ledger's key"
+	}
+	w.para("The work's ID is the %s, as hexadecimal digits, of this text:", hash)
 	w.code("%s:v%d:%s", c.Kind.V, c.Version.V, body)
 	if strings.HasPrefix(body, "[") {
 		w.para("Each part stands there as JSON has it: texts in quotes, numbers without.")
 	}
 	w.para("The name and the version are part of it: raising the version makes all work new.")
+	if id.Keyed.V {
+		w.para("Nobody without the key can find the work of a value that is easy to guess. The key has to stay what it is: under another one all work would be new, so the ledger recognises its key and refuses others with ErrKey, and a program without it cannot do this work at all. What the ledger itself holds of the input is not hidden by it.")
+	}
 }
 
 func inScope(id *contracts.Identity) string {

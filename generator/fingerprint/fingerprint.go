@@ -23,7 +23,7 @@ func Contract(c *model.Contract, module string) lock.Version {
 }
 
 func (d *describer) identity(c *model.Contract) lock.Identity {
-	id := lock.Identity{Body: lock.List}
+	id := lock.Identity{Body: lock.List, Keyed: c.Spec.Identity.Keyed.V}
 	if c.Scope != nil {
 		scope := d.part(c.Scope)
 		id.Scope = &scope

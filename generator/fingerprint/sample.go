@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/contracts/lock"
 	"github.com/idemgen/idem/generator/model"
 	"github.com/idemgen/idem/runtime/canon"
 )
@@ -52,8 +54,12 @@ func (d *describer) golden(c *model.Contract) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	h := sha256.New()
+	if c.Spec.Identity.Keyed.V {
+		h = hmac.New(sha256.New, []byte(lock.GoldenKey))
+	}
+	_, _ = h.Write(b) // never fails
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 type sampler struct {

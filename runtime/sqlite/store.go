@@ -131,6 +131,18 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Se
 	return err
 }
 
+// KeyCheck records a check value unless there is one: see [idem.Store].
+func (s *Store) KeyCheck(ctx context.Context, mine idem.Hash) (known idem.Hash, err error) {
+	err = s.write(ctx, "key check", func(ctx context.Context, w *writer) error {
+		known, err = w.keyCheck(ctx, mine)
+		return err
+	})
+	if err != nil {
+		return idem.Hash{}, err
+	}
+	return known, nil
+}
+
 // ExclusiveTx is true: SQLite has one writer.
 func (s *Store) ExclusiveTx() bool { return true }
 

@@ -225,6 +225,20 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 	return ended, w.remember(ctx, e, watched, now)
 }
 
+// keyCheck is asked for once in the life of a process, so that its statements are
+// not prepared.
+func (w *writer) keyCheck(ctx context.Context, mine idem.Hash) (known idem.Hash, err error) {
+	if _, err := w.tx.ExecContext(ctx, `UPDATE ledger_meta SET key_check = ?1 WHERE key_check IS NULL`, mine[:]); err != nil {
+		return idem.Hash{}, err
+	}
+	var check []byte
+	if err := w.tx.QueryRowContext(ctx, `SELECT key_check FROM ledger_meta`).Scan(&check); err != nil {
+		return idem.Hash{}, err
+	}
+	copy(known[:], check)
+	return known, nil
+}
+
 func (w *writer) renew(ctx context.Context, leases []idem.Lease) (_ []idem.Renewal, err error) {
 	if len(leases) == 0 {
 		return nil, nil

@@ -31,6 +31,7 @@ func Run[Tx any](t *testing.T, open Opener[Tx]) {
 		{"Latest", latestTests[Tx]()},
 		{"Successes", successTests[Tx]()},
 		{"Values", valueTests[Tx]()},
+		{"Keys", keyTests[Tx]()},
 		{"Transactions", transactionTests[Tx]()},
 		{"Races", raceTests[Tx]()},
 	} {

@@ -10,7 +10,10 @@ CREATE TABLE ledger_meta (
   schema_version   INTEGER NOT NULL,
   -- the lowest schema version that a program must know to write these tables
   min_runtime      INTEGER NOT NULL,
-  clock_high_water INTEGER NOT NULL
+  clock_high_water INTEGER NOT NULL,
+  -- tells the key of keyed identities from others, and nothing about it; null
+  -- until the first one is used
+  key_check        BLOB    CHECK (length(key_check) = 32)
 ) STRICT;
 
 CREATE TABLE work_log (
