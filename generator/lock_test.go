@@ -54,6 +54,7 @@ var sampleCases = []sampleCase{
 			"F32: 0.1, F64: 0.1, Raw: json.RawMessage(doc), Any: map[string]any{\"b\": []any{1, \"two\"}, \"a\": nil}, Number: \"42\", Big: *big.NewInt(42), Bigger: big.NewInt(42), Addr: addr, Maybe: &addr," +
 			"Cents: \"42\", Parsed: decimal.RequireFromString(\"42\"), Phone: \"42\", Page: " + sampleURL + ", Tree: Tree{Label: text, Mirror: []*Tree{nil}}, Forest: Forest{}, At: when, Upper: [1]Upper{{text}}",
 	},
+	{"keyed", `{key: A, keyed: true}`, `A string`, `A: ` + sampleText},
 	{"own", `{key: ID}`, `ID Own`, ``}, // which has no sample
 }
 
@@ -90,6 +91,8 @@ var (
 	line = Line{text, 42}
 	addr = netip.MustParseAddr("192.0.2.1")
 	when = time.Date(2026, 3, 1, 14, 34, 56, 987654321, time.FixedZone("", 2*60*60))
+
+	goldenKey, _ = idem.NewKey([]byte("` + lock.GoldenKey + `"))
 )
 `
 
@@ -103,7 +106,11 @@ func TestGoldenKeysAreWhatGeneratedCodeDerives(t *testing.T) {
 		name := contracts.MethodName(c.kind)
 		yaml += fmt.Sprintf("  %s:\n    version: 7\n    statement: S.\n    handler: Handle%s\n    identity: %s\n    window: forever\n    response: {when_done: no_op, while_running: no_op, other_payload: error}\n", c.kind, name, c.identity)
 		src += fmt.Sprintf("type In%s struct {\n%s\n}\n\nfunc Handle%[1]s(context.Context, In%[1]s) (string, error) { return \"\", nil }\n\n", name, c.fields)
-		calls += fmt.Sprintf("\tprint(%q, func() (idem.WorkID, error) { return %sID(In%s{%s}) })\n", c.kind, unexported(name), name, c.value)
+		key := ""
+		if strings.Contains(c.identity, "keyed: true") {
+			key = "goldenKey, "
+		}
+		calls += fmt.Sprintf("\tprint(%q, func() (idem.WorkID, error) { return %sID(%sIn%s{%s}) })\n", c.kind, unexported(name), key, name, c.value)
 	}
 	writeFile(t, filepath.Join(dir, "samples.idem.yaml"), yaml)
 	writeFile(t, filepath.Join(dir, "samples.go"), "package main\n\nimport (\n\t\"context\"\n\t\"encoding/json\"\n\t\"fmt\"\n\t\"math/big\"\n\t\"net/netip\"\n\t\"time\"\n\n\t\"github.com/google/uuid\"\n\t\"github.com/shopspring/decimal\"\n\tidem \"github.com/idemgen/idem/runtime\"\n)\n\n"+

@@ -69,6 +69,7 @@ func (c *contract[Tx, In, Out]) Do(ctx context.Context, in In) (Result[Out], err
 	defer c.ledger.running.Done()
 	if c.spec.Keyed {
 		if reason, cause := c.ledger.checkKey(ctx); reason != nil {
+			d.id = WorkID{} // under another key it names no work
 			return Result[Out]{}, c.fail(d, reason, Work{}, cause)
 		}
 	}

@@ -165,6 +165,18 @@ func comparisons() []comparison {
 			want: other + "  idem.lock:10: key 1: was PaymentID (payment_id in JSON, string), is PaymentID (payment_id in JSON, int)\n",
 		},
 		{
+			name: "an identity is keyed now, of which the parts are the same", old: base(),
+			now: changed(func(v *lock.Version) { v.Identity.Keyed = true }),
+			want: other + "  idem.lock:8: keyed: was false, is true\n" +
+				"  idem.lock:10: key 1: is PaymentID (payment_id in JSON, string), as it was\n",
+		},
+		{
+			name: "an identity is no longer keyed", now: base(),
+			old: changed(func(v *lock.Version) { v.Identity.Keyed = true }),
+			want: other + "  idem.lock:8: keyed: was true, is false\n" +
+				"  idem.lock:11: key 1: is PaymentID (payment_id in JSON, string), as it was\n",
+		},
+		{
 			name: "a single key becomes a list with a scope", old: base(),
 			now: changed(func(v *lock.Version) {
 				scope := part("Tenant", "Tenant", "string")
