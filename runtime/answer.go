@@ -16,7 +16,7 @@ func (c *contract[Tx, In, Out]) follow(ctx context.Context, fl *flight, d *deliv
 	case <-ctx.Done():
 		return result, true, c.fail(d, ErrRunning, Work{State: StateRunning}, context.Cause(ctx))
 	}
-	if !fl.won {
+	if !fl.won || !d.mayBe(fl.work.ID) {
 		// Wait for it to be gone, or join would only find it again.
 		select {
 		case <-fl.done:
@@ -40,7 +40,7 @@ func (c *contract[Tx, In, Out]) follow(ctx context.Context, fl *flight, d *deliv
 	case <-ctx.Done():
 		return result, true, c.fail(d, ErrRunning, fl.running(), context.Cause(ctx))
 	}
-	work, err := c.ledger.core.store.Lookup(ctx, d.id)
+	work, err := c.ledger.core.store.Lookup(ctx, fl.work.ID)
 	switch {
 	case err != nil:
 		return result, true, c.fail(d, ErrLedger, Work{}, err)
@@ -96,7 +96,7 @@ func (c *contract[Tx, In, Out]) otherPayload(d *delivery[In], work Work) bool {
 }
 
 func (c *contract[Tx, In, Out]) whenDone(d *delivery[In], work Work) (Result[Out], error) {
-	result := Result[Out]{ID: d.id, Replayed: true, State: StateDone, Attempt: work.Attempt, ExternalRef: work.ExternalRef}
+	result := Result[Out]{ID: work.ID, Replayed: true, State: StateDone, Attempt: work.Attempt, ExternalRef: work.ExternalRef}
 	switch c.spec.Response.WhenDone {
 	case DoneError:
 		return Result[Out]{}, c.fail(d, ErrDone, work, nil)
@@ -121,7 +121,7 @@ func (c *contract[Tx, In, Out]) whileRunning(d *delivery[In], work Work) (result
 	case RunningError:
 		return result, true, c.fail(d, ErrRunning, work, nil)
 	case RunningNoOp:
-		return Result[Out]{ID: d.id, Replayed: true, State: StateRunning, Attempt: work.Attempt}, true, nil
+		return Result[Out]{ID: work.ID, Replayed: true, State: StateRunning, Attempt: work.Attempt}, true, nil
 	}
 	return result, false, nil
 }
@@ -133,6 +133,7 @@ func (c *contract[Tx, In, Out]) whileRunning(d *delivery[In], work Work) (result
 func (c *contract[Tx, In, Out]) waitForOther(ctx context.Context, d *delivery[In], work Work) (latest Work, settled bool, err error) {
 	waitCtx, cancel := context.WithDeadline(ctx, d.waitUntil)
 	defer cancel()
+	row := work.ID
 	const shortest, longest = 5 * time.Millisecond, 250 * time.Millisecond
 	for pause := shortest; work.State == StateRunning; pause = min(2*pause, longest) {
 		if !work.LockedUntil.After(work.Now) {
@@ -146,7 +147,7 @@ func (c *contract[Tx, In, Out]) waitForOther(ctx context.Context, d *delivery[In
 			}
 			return work, true, c.fail(d, ErrRunning, work, cause)
 		}
-		if work, err = c.ledger.core.store.Lookup(ctx, d.id); err != nil {
+		if work, err = c.ledger.core.store.Lookup(ctx, row); err != nil {
 			return work, true, c.fail(d, ErrLedger, work, err)
 		}
 	}

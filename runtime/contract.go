@@ -30,7 +30,8 @@ type Contract[In, Out any] interface {
 
 // Result is what [Contract.Do] gives.
 type Result[T any] struct {
-	// ID names the work.
+	// ID names the work as the ledger does: with the ID of an earlier version if
+	// it was begun under that.
 	ID WorkID
 	// Value is what the handler returned, in this call or in the one that did the
 	// work.
@@ -153,6 +154,9 @@ type Spec[In, Out any] struct {
 	ID func(in In) (WorkID, error)
 	// Keyed says that ID derives under the ledger's key: see [KeyedID].
 	Keyed bool
+	// Honors are the versions whose work goes on under its old IDs, newest first.
+	// Mostly none.
+	Honors []Honored[In]
 	// Scope is whose work it is, as text for operators. May be nil.
 	Scope   func(in In) string
 	Payload Payload[In]
@@ -189,6 +193,8 @@ func (s *Spec[In, Out]) validate() error {
 		missing = "Version"
 	case s.ID == nil:
 		missing = "ID"
+	case !s.validHonors():
+		missing = "Honors"
 	case s.Payload.Append == nil || s.Payload.Shape == "":
 		missing = "Payload"
 	case !s.Window.valid():

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -39,6 +40,7 @@ type contract[Tx, In, Out any] struct {
 type delivery[In any] struct {
 	in      In
 	id      WorkID
+	before  []Predecessor
 	payload Body
 	hash    Hash
 	scope   string
@@ -82,7 +84,7 @@ func (c *contract[Tx, In, Out]) Do(ctx context.Context, in In) (Result[Out], err
 		if err != nil {
 			return Result[Out]{}, c.fail(d, ErrLedger, Work{}, err)
 		}
-		if work.State == StateDone {
+		if work.State == StateDone && d.mayBe(work.ID) {
 			return c.settled(d, work)
 		}
 		fl, leads := c.ledger.flights.join(d.id, d.hash)
@@ -106,7 +108,7 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &delivery[In]{in: in, id: id, waitUntil: time.Now().Add(c.spec.Response.Wait)}
+	d := &delivery[In]{in: in, id: id, before: c.spec.predecessors(in), waitUntil: time.Now().Add(c.spec.Response.Wait)}
 	canonical, err := c.spec.Payload.Append(nil, in)
 	if err != nil {
 		return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload has no canonical form: %w", err))
@@ -165,7 +167,18 @@ func (c *contract[Tx, In, Out]) claim(ctx context.Context, d *delivery[In]) (Cla
 		claimed, err = c.claimOnce(ctx, c.ledger.core.store, request)
 		return err
 	})
+	if claimed.Won {
+		fence.ID = claimed.Work.ID
+	}
 	return claimed, fence, err
+}
+
+// mayBe tells whether the row with that ID is certainly the delivery's. With a
+// coarser identity than before it may be that of another old work, while this one
+// has a row of its own: then the claim has to look.
+func (d *delivery[In]) mayBe(row WorkID) bool {
+	return len(d.before) == 0 || row == d.id ||
+		slices.ContainsFunc(d.before, func(p Predecessor) bool { return p.ID == row })
 }
 
 // unclaimed answers for a claim that failed. If it may have been made all the
@@ -174,12 +187,27 @@ func (c *contract[Tx, In, Out]) claim(ctx context.Context, d *delivery[In]) (Cla
 func (c *contract[Tx, In, Out]) unclaimed(ctx context.Context, d *delivery[In], fence Fence, cause error) error {
 	err := c.ledger.durably(ctx, func(ctx context.Context) error {
 		_, err := c.ledger.core.store.End(ctx, c.giveBack(fence, cause))
+		if errors.Is(err, ErrLeaseLost) {
+			err = c.giveBackElsewhere(ctx, fence, cause)
+		}
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrLeaseLost) {
 		cause = errors.Join(cause, err)
 	}
 	return c.fail(d, ErrLedger, Work{}, cause)
+}
+
+// giveBackElsewhere gives back a claim that may have been made on a row which has
+// another ID than the delivery: nobody was told.
+func (c *contract[Tx, In, Out]) giveBackElsewhere(ctx context.Context, fence Fence, cause error) error {
+	work, err := c.ledger.core.store.Lookup(ctx, fence.ID)
+	if err != nil || work.ID == fence.ID || work.Token != fence.Token {
+		return err
+	}
+	fence.ID = work.ID
+	_, err = c.ledger.core.store.End(ctx, c.giveBack(fence, cause))
+	return err
 }
 
 // giveBack ends an attempt in which nothing was done.
@@ -189,7 +217,7 @@ func (c *contract[Tx, In, Out]) giveBack(fence Fence, cause error) End {
 
 func (c *contract[Tx, In, Out]) claimOf(d *delivery[In], fence Fence) Claim {
 	return Claim{
-		Fence: fence, Kind: c.spec.Kind, Version: c.spec.Version, Scope: d.scope,
+		Fence: fence, Kind: c.spec.Kind, Version: c.spec.Version, Scope: d.scope, Predecessors: d.before,
 		Lease: c.spec.Lease, Budget: c.spec.Retry.MaxAttempts, Window: c.spec.Window,
 		Payload: d.payload, PayloadHash: d.hash, PayloadShape: c.spec.Payload.Shape,
 		AnyPayload: c.spec.Response.OtherPayload == OtherPayloadReturnOriginal,
@@ -334,6 +362,7 @@ func (c *contract[Tx, In, Out]) attemptInOne(ctx, txCtx context.Context, s Sessi
 	if err != nil || !one.claimed.Won {
 		return err
 	}
+	fence.ID = one.claimed.Work.ID
 	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, one.claimed)
 	run.writer, run.session, run.mark = s, s, d.mark
 	run.ctx, run.cancel = context.WithCancelCause(txCtx)
@@ -404,6 +433,7 @@ func (c *contract[Tx, In, Out]) recordFailure(ctx context.Context, d *delivery[I
 			if work = claimed.Work; !claimed.Won {
 				return nil // another delivery was faster: what it did stands
 			}
+			fence.ID = claimed.Work.ID
 			end.Fence = fence
 			ended, err := s.End(ctx, end)
 			work = workAfter(end, ended)
@@ -500,7 +530,7 @@ func (r Retry) delay(attempts int, at float64) time.Duration {
 // ended answers for the attempt that this call made.
 func (c *contract[Tx, In, Out]) ended(d *delivery[In], out Out, work Work, cause error) (Result[Out], error) {
 	if work.State == StateDone && cause == nil {
-		return Result[Out]{ID: d.id, Value: out, State: StateDone, Attempt: work.Attempt, ExternalRef: work.ExternalRef}, nil
+		return Result[Out]{ID: work.ID, Value: out, State: StateDone, Attempt: work.Attempt, ExternalRef: work.ExternalRef}, nil
 	}
 	return Result[Out]{}, c.fail(d, reasonFor(work.State, cause), work, cause)
 }
@@ -532,7 +562,11 @@ func reasonFor(state State, cause error) error {
 }
 
 func (c *contract[Tx, In, Out]) fail(d *delivery[In], reason error, work Work, cause error) *Error {
-	e := &Error{Reason: reason, Kind: c.spec.Kind, ID: d.id, State: work.State, Attempt: work.Attempt, ExternalRef: work.ExternalRef, Class: "", Cause: cause}
+	id := d.id
+	if !work.ID.IsZero() {
+		id = work.ID // as the ledger calls it
+	}
+	e := &Error{Reason: reason, Kind: c.spec.Kind, ID: id, State: work.State, Attempt: work.Attempt, ExternalRef: work.ExternalRef, Class: "", Cause: cause}
 	switch {
 	case work.State == StateFailed:
 		e.RetryAt = work.NextAttemptAt

@@ -12,8 +12,7 @@ type flights struct {
 	all map[WorkID]*flight
 }
 
-// flight is one work under way. won and fields below it may be read once decided
-// is closed.
+// flight is one work under way. row may be read once decided is closed.
 type flight struct {
 	id      WorkID
 	payload Hash
@@ -54,7 +53,7 @@ func (fl *flight) decide(won bool, work Work) {
 // running is the work as a follower may tell of it. A lease that must have been
 // renewed since ends nobody here knows when.
 func (fl *flight) running() Work {
-	work := Work{State: StateRunning, Attempt: fl.work.Attempt, LockedUntil: fl.work.LockedUntil}
+	work := Work{ID: fl.work.ID, State: StateRunning, Attempt: fl.work.Attempt, LockedUntil: fl.work.LockedUntil}
 	if now := fl.work.Now.Add(time.Since(fl.at)); !work.LockedUntil.After(now) {
 		work.LockedUntil = time.Time{}
 	}

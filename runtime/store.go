@@ -20,7 +20,8 @@ type Store[Tx any] interface {
 	Writer
 
 	// Lookup reads one piece of work without locking anything. The zero Work
-	// means that there is none, or that its window is over.
+	// means that there is none, or that its window is over. An ID that an alias
+	// leads from gives the row that it leads to.
 	Lookup(ctx context.Context, id WorkID) (Work, error)
 
 	// InTx opens a transaction that holds the ledger and the application's own
@@ -65,6 +66,11 @@ type Writer interface {
 	//
 	// Work that the claim would win and that is older than what c.Mark's series
 	// remembers becomes done instead, superseded and without a result.
+	//
+	// The row is the one that [Claim.Place] says if the claim has predecessors;
+	// else the one that an alias leads to from the claim's ID, or that of the ID
+	// itself. Its own ID is in the answer, and in the fence of every later write.
+	// Aliases of a row are forgotten with it.
 	Claim(ctx context.Context, c Claim) (Claimed, error)
 
 	// WriteEffect inserts or updates the row of one effect and returns the time at
@@ -124,6 +130,9 @@ type Claim struct {
 	Kind    string
 	Version int
 	Scope   string
+	// Predecessors are what the work was called in earlier versions that are
+	// honoured, newest first. Mostly none.
+	Predecessors []Predecessor
 	// Lease is how long the claim lasts unless it is renewed. Over zero.
 	Lease time.Duration
 	// Budget is how many attempts new work has, this one included. Over zero.

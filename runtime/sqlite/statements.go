@@ -17,6 +17,9 @@ type statements struct {
 	renew, mark                   *sql.Stmt
 	newer, raise                  *sql.Stmt // see memory.go
 	watch, succeed                *sql.Stmt
+	standings, recordAlias        *sql.Stmt
+	dropAliases, forgetAliases    *sql.Stmt
+	free                          *sql.Stmt
 }
 
 func (s *Store) prepare(ctx context.Context) error {
@@ -45,6 +48,11 @@ func (s *Store) prepare(ctx context.Context) error {
 		{&s.stmts.raise, s.writer, raiseSQL},
 		{&s.stmts.watch, s.writer, watchSQL},
 		{&s.stmts.succeed, s.writer, succeedSQL},
+		{&s.stmts.standings, s.writer, standingsSQL},
+		{&s.stmts.recordAlias, s.writer, recordAliasSQL},
+		{&s.stmts.dropAliases, s.writer, dropAliasesSQL},
+		{&s.stmts.forgetAliases, s.writer, forgetAliasesSQL},
+		{&s.stmts.free, s.writer, freeSQL},
 	} {
 		stmt, err := p.db.PrepareContext(ctx, p.text)
 		if err != nil {
@@ -61,7 +69,7 @@ const workColumns = `work_id, kind, version, scope, state, claim_token, attempt,
 	error_class, last_error, next_attempt_at, locked_until, created_at, done_at, expires_at,
 	until_success_of, superseded_by`
 
-const readSQL = `SELECT ` + workColumns + ` FROM work_log WHERE work_id = ?1`
+const readSQL = `SELECT ` + workColumns + ` FROM work_log WHERE work_id = ` + aliased
 
 // The two ways in which a claim finds work that is not simply taken over. Both
 // are about the row as it was before the statement.
@@ -78,14 +86,14 @@ const (
 // no attempt left becomes dead in the same statement. A row of this very claim
 // (its acknowledgement was lost) is left alone here, and recognised afterwards.
 //
-// What it returns says whether the row had a life before, and is to be read. New
-// work is what the claim says it is.
+// What it returns says which row it is, and whether that had a life before and is
+// to be read. New work is what the claim says it is.
 const claimSQL = `
 INSERT INTO work_log AS work_log (
 	work_id, kind, version, scope, state, claim_token, attempt, budget_left,
 	payload_codec, payload, payload_hash, payload_shape,
 	locked_until, release, correlation_id, created_at, updated_at)
-VALUES (?1, ?2, ?3, ?4, 'running', ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14)
+VALUES (` + aliased + `, ?2, ?3, ?4, 'running', ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14)
 ON CONFLICT (work_id) DO UPDATE SET
 	kind = CASE WHEN ` + isForgotten + ` THEN excluded.kind ELSE work_log.kind END,
 	version = CASE WHEN ` + isForgotten + ` THEN excluded.version ELSE work_log.version END,
@@ -121,7 +129,7 @@ WHERE (work_log.state = 'done' AND ` + windowOver + `?14)
 	OR ((work_log.state = 'failed' AND work_log.next_attempt_at <= ?14
 			OR work_log.state = 'running' AND work_log.locked_until <= ?14 AND work_log.claim_token <> excluded.claim_token)
 		AND (?15 OR work_log.payload_shape <> excluded.payload_shape OR work_log.payload_hash IS excluded.payload_hash))
-RETURNING EXISTS (SELECT 1 FROM attempt_log WHERE attempt_log.work_id = work_log.work_id)`
+RETURNING work_id, EXISTS (SELECT 1 FROM attempt_log WHERE attempt_log.work_id = work_log.work_id)`
 
 // takesPayload: a new shape (a field was added on deploy, say) replaces the
 // payload, so that the hashes of later deliveries can be compared again.

@@ -39,16 +39,31 @@ func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) 
 	}
 	release, correlation := cleanText(c.Release), cleanText(c.CorrelationID)
 	scope := cleanText(c.Scope)
+	place := idem.Place{Row: c.ID}
+	if len(c.Predecessors) > 0 {
+		if place, err = w.place(ctx, &c, now); err != nil {
+			return idem.Claimed{}, err
+		}
+	}
+	own := c.ID
+	c.ID = place.Row
+	var row string
 	var lived bool
 	err = w.stmt(ctx, w.store.stmts.claim).QueryRowContext(ctx,
 		c.ID.String(), c.Kind, c.Version, scope, c.Token[:], c.Budget-1,
 		c.Payload.Codec, storeBody(c.Payload), storeHash(c.PayloadHash), c.PayloadShape,
-		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload, buriedUntil, c.Window.UntilSuccessOf()).Scan(&lived)
+		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload, buriedUntil, c.Window.UntilSuccessOf()).Scan(&row, &lived)
 	if errors.Is(err, sql.ErrNoRows) {
+		if err := w.recordAliases(ctx, place, now); err != nil {
+			return idem.Claimed{}, err
+		}
 		return w.notClaimed(ctx, c, now)
 	}
 	if err != nil {
 		return idem.Claimed{}, err
+	}
+	if c.ID, err = idem.ParseWorkID(row); err != nil {
+		return idem.Claimed{}, fmt.Errorf("work_log: %w", err)
 	}
 	work := idem.Work{
 		ID: c.ID, Kind: c.Kind, Version: c.Version, Scope: scope, State: idem.StateRunning, Token: c.Token,
@@ -61,22 +76,36 @@ func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) 
 			return idem.Claimed{}, err
 		}
 	}
+	if lived && startsAfresh(work) {
+		if err := w.forget(ctx, work.ID, own); err != nil {
+			return idem.Claimed{}, err
+		}
+	}
+	if err := w.recordAliases(ctx, place, now); err != nil {
+		return idem.Claimed{}, err
+	}
 	return w.claimed(ctx, work, now, lived, release, correlation)
+}
+
+// startsAfresh tells whether a claim that changed a row has found it forgotten.
+func startsAfresh(work idem.Work) bool {
+	return work.Attempt == 1 && work.State == idem.StateRunning
+}
+
+// forget removes what a row's former life has left.
+func (w *writer) forget(ctx context.Context, row, claimedAs idem.WorkID) error {
+	id := row.String()
+	return errors.Join(
+		w.exec(ctx, w.store.stmts.forgetEffects, id),
+		w.exec(ctx, w.store.stmts.forgetAttempts, id),
+		w.exec(ctx, w.store.stmts.forgetAliases, id, claimedAs.String()))
 }
 
 // claimed completes a claim that has changed the row: it keeps the record of
 // attempts, and reads what earlier ones left.
 func (w *writer) claimed(ctx context.Context, work idem.Work, now int64, lived bool, release, correlation string) (idem.Claimed, error) {
 	id := work.ID.String()
-	switch {
-	case lived && work.Attempt == 1 && work.State == idem.StateRunning: // forgotten, and new again
-		if err := w.exec(ctx, w.store.stmts.forgetEffects, id); err != nil {
-			return idem.Claimed{}, err
-		}
-		if err := w.exec(ctx, w.store.stmts.forgetAttempts, id); err != nil {
-			return idem.Claimed{}, err
-		}
-	case lived:
+	if lived && !startsAfresh(work) {
 		if err := w.exec(ctx, w.store.stmts.abandonAttempt, id, now); err != nil {
 			return idem.Claimed{}, err
 		}
@@ -113,7 +142,7 @@ func (w *writer) notClaimed(ctx context.Context, c idem.Claim, now int64) (idem.
 	if work.State != idem.StateRunning || work.Token != c.Token {
 		return idem.Claimed{Work: work}, nil
 	}
-	row := w.stmt(ctx, w.store.stmts.extend).QueryRowContext(ctx, c.ID.String(), c.Token[:], now+toMicros(c.Lease), now)
+	row := w.stmt(ctx, w.store.stmts.extend).QueryRowContext(ctx, work.ID.String(), c.Token[:], now+toMicros(c.Lease), now)
 	if work, err = scanWork(row, now); err != nil {
 		return idem.Claimed{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 type model struct {
 	work    map[idem.WorkID]idem.Work
 	effects map[idem.WorkID][]idem.EffectRow
+	aliases map[idem.WorkID]idem.WorkID
 	marks   map[idem.Hash]mark
 	// successes are all works that came to their end.
 	successes []success
@@ -34,7 +36,7 @@ type success struct {
 }
 
 func newModel() *model {
-	return &model{work: map[idem.WorkID]idem.Work{}, effects: map[idem.WorkID][]idem.EffectRow{}, marks: map[idem.Hash]mark{}}
+	return &model{work: map[idem.WorkID]idem.Work{}, effects: map[idem.WorkID][]idem.EffectRow{}, aliases: map[idem.WorkID]idem.WorkID{}, marks: map[idem.Hash]mark{}}
 }
 
 // forgotten tells whether a done row counts as none.
@@ -57,6 +59,80 @@ func (m *model) newer(of idem.Mark, now time.Time) (idem.WorkID, bool) {
 
 // claim mirrors Store.Claim.
 func (m *model) claim(c idem.Claim, now time.Time) idem.Claimed {
+	own := c.ID
+	row, names := m.place(c, now)
+	c.ID = row
+	if _, lives := m.alive(row, now); !lives {
+		for name, leadsTo := range m.aliases {
+			if leadsTo == row && name != own {
+				delete(m.aliases, name)
+			}
+		}
+	}
+	for _, name := range names {
+		maps.DeleteFunc(m.aliases, func(_, leadsTo idem.WorkID) bool { return leadsTo == name })
+		m.aliases[name] = row
+	}
+	return m.claimLatest(c, now)
+}
+
+// alive is the row that an ID leads to, if it is remembered.
+func (m *model) alive(id idem.WorkID, now time.Time) (idem.Work, bool) {
+	if to, ok := m.aliases[id]; ok {
+		id = to
+	}
+	w, exists := m.work[id]
+	return w, exists && !m.forgotten(w, now)
+}
+
+// place is the row of a claim, and which names lead there from now on.
+func (m *model) place(c idem.Claim, now time.Time) (row idem.WorkID, names []idem.WorkID) {
+	own, lives := m.alive(c.ID, now)
+	if len(c.Predecessors) == 0 {
+		if to, ok := m.aliases[c.ID]; ok {
+			return to, nil
+		}
+		return c.ID, nil
+	}
+	// Only names that lead nowhere are given another place.
+	name := func(ids ...idem.WorkID) []idem.WorkID {
+		return slices.DeleteFunc(ids, func(id idem.WorkID) bool { _, lives := m.alive(id, now); return lives })
+	}
+	ids := []idem.WorkID{c.ID}
+	for _, p := range c.Predecessors {
+		ids = append(ids, p.ID)
+	}
+	if lives && slices.Contains(ids, own.ID) {
+		return own.ID, nil
+	}
+	ofOldProgram := func(direct bool) (idem.WorkID, bool) {
+		for _, p := range c.Predecessors {
+			_, aliased := m.aliases[p.ID]
+			if w, lives := m.alive(p.ID, now); lives && aliased != direct && w.Version <= p.Version {
+				return w.ID, true
+			}
+		}
+		return idem.WorkID{}, false
+	}
+	if id, found := ofOldProgram(true); found {
+		return id, name(c.ID)
+	}
+	if lives {
+		return own.ID, nil
+	}
+	if id, found := ofOldProgram(false); found {
+		return id, name(c.ID)
+	}
+	for i := len(ids) - 1; ; i-- {
+		if _, lives := m.alive(ids[i], now); !lives {
+			delete(m.aliases, ids[i])
+			return ids[i], name(ids[:i]...)
+		}
+	}
+}
+
+// claimLatest is a claim whose ID is that of the row.
+func (m *model) claimLatest(c idem.Claim, now time.Time) idem.Claimed {
 	claimed := m.take(c, now)
 	newer, old := m.newer(c.Mark, now)
 	if !claimed.Won || !old {
@@ -209,8 +285,8 @@ func (m *model) renew(l idem.Lease, now time.Time) idem.Renewal {
 
 // lookup mirrors Store.Lookup.
 func (m *model) lookup(id idem.WorkID, now time.Time) idem.Work {
-	w := m.work[id]
-	if m.forgotten(w, now) {
+	w, lives := m.alive(id, now)
+	if !lives {
 		return idem.Work{}
 	}
 	return w
@@ -228,9 +304,10 @@ type history[Tx any] struct {
 	*rapid.T
 	h      *harness[Tx]
 	model  *model
-	number int // of the history: its kinds and series are its own
-	ids    []idem.WorkID
-	tokens []idem.Token // all that ever claimed, stale ones included
+	number int              // of the history: its kinds and series are its own
+	ids    []idem.WorkID    // of all versions
+	of     [4][]idem.WorkID // by version, from 1
+	tokens []idem.Token     // all that ever claimed, stale ones included
 }
 
 func testModel[Tx any](h *harness[Tx]) {
@@ -238,8 +315,11 @@ func testModel[Tx any](h *harness[Tx]) {
 	rapid.Check(h.T, func(t *rapid.T) {
 		histories++ // other work in each, so that one store serves them all
 		r := &history[Tx]{T: t, h: h, number: histories, model: newModel()}
-		for i := range 2 {
-			r.ids = append(r.ids, workID(fmt.Sprint(histories, " ", i)))
+		for version := 1; version <= 3; version++ {
+			for i := range 2 {
+				id := workID(fmt.Sprint(histories, " ", version, " ", i))
+				r.ids, r.of[version] = append(r.ids, id), append(r.of[version], id)
+			}
 		}
 		r.tokens = []idem.Token{{1}} // of somebody who never claimed
 		t.Repeat(map[string]func(*rapid.T){
@@ -292,10 +372,18 @@ func body(t *rapid.T, label string) idem.Body {
 
 func (r *history[Tx]) claim(t *rapid.T) {
 	c := idem.Claim{
-		Fence: idem.Fence{ID: draw(t, "id", r.ids...)}, Kind: r.kind(draw(t, "kind", "sync", "item")), Version: 1, Scope: draw(t, "scope", "", "a", "b"), Mark: r.mark(t),
+		Kind: r.kind(draw(t, "kind", "sync", "item")), Version: draw(t, "version", 1, 2, 3), Scope: draw(t, "scope", "", "a", "b"), Mark: r.mark(t),
 		Lease: draw(t, "lease", durations...), Budget: draw(t, "budget", 1, 2, 4), Window: r.window(t, "claim's window"), Payload: body(t, "payload"),
 		PayloadHash: draw(t, "hash", idem.Hash{}, hash("1"), hash("1"), hash("1"), hash("2")), PayloadShape: draw(t, "shape", "a", "a", "a", "b"),
 		AnyPayload: draw(t, "any payload", true, false),
+	}
+	// Any work may have been called anything: finer and coarser identities, and
+	// inputs that no old version took.
+	c.ID = draw(t, "id", r.of[c.Version]...)
+	for version := c.Version - 1; version > 0; version-- {
+		if draw(t, "honoured", true, true, false) {
+			c.Predecessors = append(c.Predecessors, idem.Predecessor{ID: draw(t, "old id", r.of[version]...), Version: version})
+		}
 	}
 	if draw(t, "fresh token", true, true, true, false) {
 		_, _ = rand.Read(c.Token[:]) // never fails
@@ -309,7 +397,7 @@ func (r *history[Tx]) claim(t *rapid.T) {
 	}
 	want := r.model.claim(c, r.h.clock.Now())
 	r.learnError(got.Work)
-	want.Work = r.model.work[c.ID]
+	want.Work = r.model.work[want.Work.ID]
 	got.Work.Now = time.Time{}
 	r.same(t, "claim", got, want)
 }

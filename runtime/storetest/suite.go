@@ -27,6 +27,7 @@ func Run[Tx any](t *testing.T, open Opener[Tx]) {
 		{"Claims", claimTests[Tx]()},
 		{"Ends", endTests[Tx]()},
 		{"Leases", leaseTests[Tx]()},
+		{"Succession", successionTests[Tx]()},
 		{"Effects", effectTests[Tx]()},
 		{"Latest", latestTests[Tx]()},
 		{"Successes", successTests[Tx]()},

@@ -125,6 +125,16 @@ CREATE TABLE success_log (
   PRIMARY KEY (kind, scope)
 ) STRICT, WITHOUT ROWID;
 
+-- Other names of work: what a later version of its contract calls it, if that
+-- honours the earlier one. An alias is one step long, and forgotten with its row.
+CREATE TABLE work_alias (
+  work_id    TEXT    NOT NULL PRIMARY KEY CHECK (length(work_id) = 64),
+  leads_to   TEXT    NOT NULL CHECK (length(leads_to) = 64 AND leads_to <> work_id),
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX work_alias_row ON work_alias (leads_to);
+
 -- For people: bodies as text where they are JSON, times as text in UTC.
 CREATE VIEW work_view AS
 SELECT
