@@ -5,6 +5,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
@@ -31,8 +33,9 @@ func (c *contract) resolveHandler(m *model.Contract) bool {
 		m.Interface = c.iface.Obj().Name()
 	}
 	m.In = c.typeRef(c.in, c.spec.Handler, "handler", "input")
-	m.Out = c.typeRef(c.out, c.spec.Handler, "handler", "result")
-	c.storable(c.out, c.spec.Handler.Pos, "handler", "the result "+describe(c.types, c.out))
+	if c.storable(c.out, c.spec.Handler.Pos, "handler", "the result "+describe(c.types, c.out)) {
+		m.Out = c.typeRef(c.out, c.spec.Handler, "handler", "result")
+	}
 	return m.In != nil && m.Out != nil
 }
 
@@ -49,10 +52,14 @@ func (c *contract) typeRef(t types.Type, at contracts.Value[string], path, what 
 func (c *contract) findHandler(h contracts.Handler) bool {
 	at := c.spec.Handler
 	if h.Receiver == "" {
-		fn, ok := c.types.Scope().Lookup(h.Name).(*types.Func)
+		obj := c.types.Scope().Lookup(h.Name)
+		if obj == nil {
+			c.noHandler(h, nil, fmt.Sprintf("package %s has no function %s", c.src.name, h.Name), c.suggestHandler(h))
+			return false
+		}
+		fn, ok := obj.(*types.Func)
 		if !ok {
-			d := c.fail(at.Pos, "handler", nil, "package %s has no function %s%s", c.src.name, h.Name, c.suggestHandler(h))
-			c.brokenFiles(d)
+			c.fail(at.Pos, "handler", obj, "%s is %s: want a declared function or method%s", h.Name, kindOfObject(obj), c.suggestMethod(h))
 			return false
 		}
 		c.handler = fn
@@ -60,8 +67,7 @@ func (c *contract) findHandler(h contracts.Handler) bool {
 	}
 	tn, ok := c.types.Scope().Lookup(h.Receiver).(*types.TypeName)
 	if !ok {
-		d := c.fail(at.Pos, "handler", nil, "package %s has no type %s%s", c.src.name, h.Receiver, contracts.DidYouMean(h.Receiver, c.typeNames()))
-		c.brokenFiles(d)
+		c.noHandler(h, nil, fmt.Sprintf("package %s has no type %s", c.src.name, h.Receiver), contracts.DidYouMean(h.Receiver, c.typeNames()))
 		return false
 	}
 	if n := named(tn.Type()); n != nil && n.TypeParams().Len() > 0 {
@@ -86,8 +92,40 @@ func (c *contract) noMethod(h contracts.Handler, tn *types.TypeName) {
 		c.fail(c.spec.Handler.Pos, "handler", sel.Obj(), "%s is a method of *%s: write (*%s).%s", h.Name, h.Receiver, h.Receiver, h.Name)
 		return
 	}
-	d := c.fail(c.spec.Handler.Pos, "handler", tn, "type %s has no method %s%s", h.Receiver, h.Name, contracts.DidYouMean(h.Name, c.methodNames()))
-	c.brokenFiles(d)
+	c.noHandler(h, tn, fmt.Sprintf("type %s has no method %s", h.Receiver, h.Name), contracts.DidYouMean(h.Name, c.methodNames()))
+}
+
+// noHandler reports a handler that is not there: where it is instead, what may be
+// meant, or what to write.
+func (c *contract) noHandler(h contracts.Handler, decl types.Object, what, hint string) {
+	at := c.spec.Handler.Pos
+	if fn, why := c.src.leftOut(h); fn != nil {
+		d := c.fail(at, "handler", decl, "%s that this build sees", what)
+		file, line, column := c.position(fn.Name.Pos())
+		d.At(file, line, column, "%s is declared here, in a file %s", h.Name, why)
+		return
+	}
+	if hint == "" {
+		hint = ": write " + toWrite(h, len(c.spec.Effects) > 0)
+	}
+	c.brokenFiles(c.fail(at, "handler", decl, "%s%s", what, hint))
+}
+
+// toWrite is the head of a handler that is not there yet.
+func toWrite(h contracts.Handler, effects bool) string {
+	receiver := ""
+	if h.Receiver != "" {
+		first, _ := utf8.DecodeRuneInString(h.Receiver)
+		star := ""
+		if h.Pointer {
+			star = "*"
+		}
+		receiver = fmt.Sprintf("(%c %s%s) ", unicode.ToLower(first), star, h.Receiver)
+	}
+	if effects {
+		return fmt.Sprintf("func %s%s(ctx context.Context, effects Effects, in In) (Out, error), where Effects is an interface of this package with one method per effect", receiver, h.Name)
+	}
+	return fmt.Sprintf("func %s%s(ctx context.Context, in In) (Out, error)", receiver, h.Name)
 }
 
 // methodOf is a method of the receiver, or nil.
@@ -127,6 +165,13 @@ func (c *contract) funcNames() []string {
 
 // suggestHandler also finds the method that a bare name was meant to be.
 func (c *contract) suggestHandler(h contracts.Handler) string {
+	if method := c.suggestMethod(h); method != "" {
+		return method
+	}
+	return contracts.DidYouMean(h.Name, c.funcNames())
+}
+
+func (c *contract) suggestMethod(h contracts.Handler) string {
 	for _, name := range c.typeNames() {
 		n := named(c.types.Scope().Lookup(name).Type())
 		if n == nil {
@@ -139,7 +184,7 @@ func (c *contract) suggestHandler(h contracts.Handler) string {
 			}
 		}
 	}
-	return contracts.DidYouMean(h.Name, c.funcNames())
+	return ""
 }
 
 // handlerTypes reads input, result and effects of the handler's signature.
@@ -168,24 +213,35 @@ func (c *contract) handlerTypes(h contracts.Handler) bool {
 // one it has as possible.
 func (c *contract) wantedHandler(sig *types.Signature, effects bool) string {
 	in, out, iface := "In", "Out", "Effects"
+	inputs := 0
 	for v := range sig.Params().Variables() {
 		switch t := v.Type(); {
 		case isContext(t):
 		case types.IsInterface(t) && named(t) != nil:
 			iface = describe(c.types, t)
+		case isTypeParam(t):
 		default:
+			inputs++
 			in = describe(c.types, t)
 		}
 	}
+	if inputs > 1 {
+		in = "In" // one of them is not what was meant
+	}
 	for v := range sig.Results().Variables() {
-		if !isError(v.Type()) {
-			out = describe(c.types, v.Type())
+		if t := v.Type(); !implementsError(t) && !isTypeParam(t) {
+			out = describe(c.types, t)
 		}
 	}
 	if effects {
 		return fmt.Sprintf("func(context.Context, %s, %s) (%s, error), where %s is an interface of this package with one method per effect", iface, in, out, iface)
 	}
 	return fmt.Sprintf("func(context.Context, %s) (%s, error), since the contract has no effects", in, out)
+}
+
+func isTypeParam(t types.Type) bool {
+	_, ok := types.Unalias(t).(*types.TypeParam)
+	return ok
 }
 
 // unresolved reports a signature of which a type does not resolve.

@@ -75,11 +75,11 @@ func knowsJSON(t types.Type) bool {
 	return false
 }
 
-// storable reports a result that cannot be stored.
-func (c *contract) storable(t types.Type, pos contracts.Pos, path, what string) {
+// storable tells whether a result can be stored, and reports one that cannot.
+func (c *contract) storable(t types.Type, pos contracts.Pos, path, what string) bool {
 	part, field, why := unstorable(t)
 	if part == nil {
-		return
+		return true
 	}
 	var decl types.Object
 	where := ""
@@ -87,4 +87,5 @@ func (c *contract) storable(t types.Type, pos contracts.Pos, path, what string) 
 		decl, where = field, field.Name()+": "
 	}
 	c.fail(pos, path, decl, "%s: %s%s %s", what, where, describe(c.types, part), why)
+	return false
 }

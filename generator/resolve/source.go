@@ -13,16 +13,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/internal/directive"
 )
 
 // source is the parsed files of one package.
 type source struct {
+	fset   *token.FileSet
 	dir    string
 	path   string // import path
 	module module
 	name   string
 	files  []*ast.File // that take part in a build, without tests and own outputs; bodies dropped
+
+	// others are the files of the package that take no part, tests among them.
+	others []*ast.File
 
 	reserved map[string]bool // package-scope names of all files, tests included
 	imports  map[string]bool // names by which they import
@@ -41,7 +46,7 @@ func parseSource(fset *token.FileSet, build *build.Context, dir string, withOwn 
 	if err != nil {
 		return nil, fmt.Errorf("read package: %w", err)
 	}
-	s := &source{dir: dir, module: mod, path: mod.importPath(dir), reserved: map[string]bool{}, imports: map[string]bool{}}
+	s := &source{fset: fset, dir: dir, module: mod, path: mod.importPath(dir), reserved: map[string]bool{}, imports: map[string]bool{}}
 	var all []*ast.File
 	for _, e := range entries {
 		name := e.Name()
@@ -72,8 +77,32 @@ func parseSource(fset *token.FileSet, build *build.Context, dir string, withOwn 
 		if file.Name.Name == s.name {
 			s.reserve(file)
 		}
+		if name := strings.TrimSuffix(file.Name.Name, "_test"); name == s.name && !slices.Contains(s.files, file) {
+			s.others = append(s.others, file)
+		}
 	}
 	return s, nil
+}
+
+// leftOut finds a handler that stands in a file which takes no part in the build,
+// and what kind of file that is.
+func (s *source) leftOut(h contracts.Handler) (fn *ast.FuncDecl, file string) {
+	for _, f := range s.others {
+		for _, decl := range f.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if found := handlerOf(fn); found.Name != h.Name || found.Receiver != h.Receiver {
+				continue
+			}
+			if strings.HasSuffix(s.fset.Position(fn.Pos()).Filename, "_test.go") {
+				return fn, "of tests"
+			}
+			return fn, "that its name or build tags leave out (-tags chooses them)"
+		}
+	}
+	return nil, ""
 }
 
 // parse reads one file and drops its bodies: nothing in them matters, and
