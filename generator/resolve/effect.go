@@ -32,6 +32,9 @@ func (c *contract) resolveEffects(m *model.Contract) {
 		if byMethod[fn.Name()] != nil {
 			continue
 		}
+		if c.meant[fn.Name()] {
+			continue // told with the effect that is misspelt
+		}
 		name := contracts.EffectName(fn.Name())
 		if !fn.Exported() {
 			c.fail(c.spec.Handler.Pos, "effects", fn, "method %s of %s is not exported: an effect is a method with a capital letter, %s", fn.Name(), c.iface.Obj().Name(), contracts.MethodName(name))
@@ -108,8 +111,13 @@ func (c *contract) interfaceMethod(e *contracts.Effect, path string) *types.Func
 			in, out = describe(c.types, sig.Params().At(2).Type()), describe(c.types, sig.Results().At(0).Type())
 		}
 	}
+	hint := ""
+	if meant := contracts.Suggest(e.Method(), c.methodsWithoutEffect()); meant != "" {
+		c.meant[meant] = true
+		hint = fmt.Sprintf(" (did you mean %s, of the effect %s?)", meant, contracts.EffectName(meant))
+	}
 	c.fail(e.Name.Pos, path, c.iface.Obj(), "%s has no method %s%s: want %s(context.Context, %s) (%s, error)",
-		c.iface.Obj().Name(), e.Method(), contracts.DidYouMean(e.Method(), c.methodsWithoutEffect()), e.Method(), in, out)
+		c.iface.Obj().Name(), e.Method(), hint, e.Method(), in, out)
 	return nil
 }
 

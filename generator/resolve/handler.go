@@ -105,7 +105,7 @@ func (c *contract) noHandler(h contracts.Handler, decl types.Object, what, hint 
 		d.At(file, line, column, "%s is declared here, in a file %s", h.Name, why)
 		return
 	}
-	if hint == "" {
+	if hint == "" && len(c.src.broken) == 0 {
 		hint = ": write " + toWrite(h, len(c.spec.Effects) > 0)
 	}
 	c.brokenFiles(c.fail(at, "handler", decl, "%s%s", what, hint))

@@ -52,7 +52,7 @@ func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package
 		mf := &model.File{Source: in.Dir.Contracts[slices.Index(in.Dir.Contracts, base(f.Path))], Digest: in.Digests[i]}
 		mf.Output = OutputName(mf.Source)
 		for _, spec := range f.Contracts {
-			c := &contract{pkg: p, file: f, spec: spec, receivers: receivers}
+			c := &contract{pkg: p, file: f, spec: spec, receivers: receivers, meant: map[string]bool{}}
 			if mc := c.resolve(); mc != nil {
 				mf.Contracts = append(mf.Contracts, mc)
 			}
@@ -186,7 +186,8 @@ type contract struct {
 	in, out types.Type
 	iface   *types.Named // effects; nil without
 
-	excuses [][]*types.Var // the paths that allow_volatile names
+	excuses [][]*types.Var  // the paths that allow_volatile names
+	meant   map[string]bool // methods of the interface that a misspelt effect means
 }
 
 func (c *contract) resolve() *model.Contract {

@@ -178,6 +178,10 @@ func noField(own *types.Package, t types.Type, obj types.Object, name string) *p
 		e.msg = fmt.Sprintf("%s has no field %s: it is no struct", describe(own, t), name)
 		return e
 	}
+	if _, index, _ := types.LookupFieldOrMethod(t, true, own, name); index != nil {
+		e.msg = fmt.Sprintf("several embedded structs of %s have a field %s, so that neither Go nor JSON knows which one is meant: give one of them another name", describe(own, t), name)
+		return e
+	}
 	e.msg = fmt.Sprintf("type %s has no field %s%s", describe(own, t), name, contracts.DidYouMean(name, fieldNames(t)))
 	return e
 }
