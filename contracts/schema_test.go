@@ -181,7 +181,7 @@ func scenarioSources(t *testing.T) map[string][]byte {
 			}
 		}
 	}
-	if len(sources) < 40 {
+	if len(sources) < 200 {
 		t.Fatalf("only %d contract files in the scenarios", len(sources))
 	}
 	return sources

@@ -35,6 +35,8 @@ func (c *contract) resolveHandler(m *model.Contract) bool {
 	m.In = c.typeRef(c.in, c.spec.Handler, "handler", "input")
 	if c.storable(c.out, c.spec.Handler.Pos, "handler", "the result "+describe(c.types, c.out)) {
 		m.Out = c.typeRef(c.out, c.spec.Handler, "handler", "result")
+	} else if ref, err := typeRef(c.types, c.out); err == nil {
+		m.Out = ref // so that the rest of the contract is looked at too
 	}
 	return m.In != nil && m.Out != nil
 }
