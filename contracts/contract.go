@@ -94,8 +94,9 @@ func (p *parser) contract(c *Contract, it item) {
 		})},
 		{"release", func(it item) { p.release(c, it) }},
 		{"payload", func(it item) { word(p, it, &c.Payload, payloads) }},
+		{"redact", func(it item) { c.Redact = p.fieldPaths(it) }},
 		{"effects", func(it item) { p.effects(c, it) }},
-	}, unsupported("latest", "supersedes", "redact", "decisions")...))
+	}, unsupported("latest", "supersedes", "decisions")...))
 	if !ok {
 		return
 	}
@@ -109,6 +110,7 @@ func (p *parser) contract(c *Contract, it item) {
 	})
 	p.checkParts(&c.Identity)
 	p.checkCallers(&c.Identity)
+	p.checkRedacted(c)
 	if scheduled {
 		p.checkMemory(c)
 		p.checkBudgets(c)

@@ -96,18 +96,26 @@ func (d *Delivery) NeverByItself() bool {
 // horizon is no answer to that: it is the longest time over all that a row covers,
 // and may be that of a person who asks for the message again.
 func (p *parser) checkPayload(c *Contract, delivered bool) {
+	at, path := c.Payload.Pos, "payload"
+	leaves, instead := "none leaves it to the source to bring the work again", "keep the payload"
+	if c.Payload.V != NoPayload {
+		if len(c.Redact) == 0 {
+			return
+		}
+		at, path = c.Redact[0].Pos, "redact"
+		leaves, instead = "a payload with gaps cannot run the work again, which leaves it to the source to bring it", "keep the payload whole"
+	}
 	d, schedule := &c.Delivery, c.RetrySchedule()
-	switch at := c.Payload.Pos; {
-	case c.Payload.V != NoPayload:
+	switch {
 	case d.Set && d.Keeps == 0 && !d.NeverByItself():
-		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and for how long %s keeps trying is not known: keep the payload, or say it in figures with delivered_by: {redelivers_for: DURATION}", d.name())
+		p.errorf(at, path, "%s, and for how long %s keeps trying is not known: %s, or say it in figures with delivered_by: {redelivers_for: DURATION}", leaves, d.name(), instead)
 	case d.Set && d.Keeps == 0:
-		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and %s does not do so by itself: keep the payload", d.name())
+		p.errorf(at, path, "%s, and %s does not do so by itself: %s", leaves, d.name(), instead)
 	case d.Set && d.Keeps <= schedule:
-		p.errorf(at, "payload", "none leaves it to the source to bring the work again, and %s does so for %s, which is not longer than the retry schedule of %s (%s): keep the payload",
-			d.name(), FormatDuration(d.Keeps), sayLength(schedule), c.sayAttempts())
+		p.errorf(at, path, "%s, and %s does so for %s, which is not longer than the retry schedule of %s (%s): %s",
+			leaves, d.name(), FormatDuration(d.Keeps), sayLength(schedule), c.sayAttempts(), instead)
 	case !delivered:
-		p.errorf(at, "payload", "none leaves it to the source to bring the work again: name a source that does so for longer than the retry schedule of %s with delivered_by, or keep the payload", sayLength(schedule))
+		p.errorf(at, path, "%s: name a source that does so for longer than the retry schedule of %s with delivered_by, or %s", leaves, sayLength(schedule), instead)
 	}
 }
 

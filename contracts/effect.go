@@ -53,6 +53,7 @@ func (p *parser) effect(e *Effect, it item) {
 		{"external_ref", func(it item) { p.fieldPath(it, &e.ExternalRef) }},
 		{"once_per", func(it item) { e.OncePer = p.fieldPaths(it) }},
 		{"retry", note(func(it item) { p.effectRetry(e, it) })},
+		{"redact", func(it item) { e.Redact = p.fieldPaths(it); p.checkRedact(e.Redact, it.path) }},
 		{"find", note(func(it item) { p.function(it, &e.Find) })},
 		{"visible_after", note(func(it item) { p.duration(it, &e.VisibleAfter, anyDuration("30s", "s")) })},
 		{"remembers_for", note(func(it item) { p.duration(it, &e.RemembersFor, anyDuration("24h", "h")) })},

@@ -84,6 +84,7 @@ func checkComplete(t *testing.T, c *Contract) {
 		"window":        c.Window.Set && c.Window.Forever == (c.Window.Duration == 0) && c.Window.Duration >= 0 && c.Window.Duration <= MaxDuration,
 		"delivered_by":  c.Delivery.Set == (c.Delivery.RedeliversFor.V > 0) && c.Delivery.AckWithin.V >= 0 && (c.Window.Forever || c.Window.Duration >= c.Remember()),
 		"payload":       c.Payload.V == KeepPayload || c.Payload.V == NoPayload && c.Delivery.Set && c.Delivery.Keeps > c.RetrySchedule(),
+		"redact":        len(c.Redact) == 0 || c.Payload.V == KeepPayload && c.Delivery.Set && c.Delivery.Keeps > c.RetrySchedule(),
 		"when_done":     c.Response.WhenDone.Set,
 		"while_running": c.Response.WhileRunning.Set && (c.Response.WhileRunning.V == WhileRunningWait) == c.Response.Wait.Set && c.Response.Wait.Set == (c.Response.Wait.V > 0),
 		"other_payload": c.Response.OtherPayload.Set,

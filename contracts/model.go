@@ -56,6 +56,7 @@ type Contract struct {
 	Response  Response
 	Retry     Retry
 	Payload   Value[Payload]       // default keep
+	Redact    []Value[string]      // field paths of the input that the ledger must not store; none is a part of another
 	Release   Value[string]        // not Set: what the ledger was told
 	Lease     Value[time.Duration] // 1s to 24h; default 2m
 	Timeout   Value[time.Duration] // 1s or more; default 10m; may be longer or shorter than the lease
@@ -335,6 +336,7 @@ type Effect struct {
 	OncePer     []Value[string] // field paths of the effect's input; empty: once per work
 	MaxAttempts Value[int]      // retry.max_attempts, 1 to the contract's; not Set: no budget of its own
 	ExternalRef Value[string]   // field path of the effect's result; not Set: none
+	Redact      []Value[string] // field paths of the effect's input that the ledger must not store
 
 	Provider Value[string] // a row of package knowledge; not Set: none is named
 

@@ -129,10 +129,26 @@ func drawDelivery(t *rapid.T, c *Contract) {
 	d.Keeps = d.RedeliversFor.V
 	if d.Keeps > c.RetrySchedule() {
 		maybe(t, "payload", &c.Payload, rapid.SampledFrom(payloads))
+		if c.Payload.V == KeepPayload && c.Identity.Strategy == ByKey && rapid.Bool().Draw(t, "redacts") {
+			c.Redact = redacted(t)
+		}
 	}
 	if rapid.Bool().Draw(t, "has ack_within") {
 		d.AckWithin = set(durations(max(c.Response.Wait.V, 1), MaxDuration).Draw(t, "ack_within"))
 	}
+}
+
+// redacted draws fields that no generator above has: none is part of an identity, or
+// of another.
+func redacted(t *rapid.T) []Value[string] {
+	var list []Value[string]
+	for _, f := range rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Z][a-z]{1,4}Y(\.[A-Z][a-z]{1,4}Y)?`), 1, 3, func(s string) string {
+		first, _, _ := strings.Cut(s, ".")
+		return first
+	}).Draw(t, "redact") {
+		list = append(list, set(f))
+	}
+	return list
 }
 
 func drawIdentity(t *rapid.T, id *Identity) {
@@ -222,6 +238,9 @@ func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
 	e.OncePer = fieldList(t, "once_per", 0)
 	if e.Guard.V != Transaction && e.Guard.V != Read {
 		maybe(t, "calls", &e.MaxAttempts, rapid.IntRange(1, c.Retry.MaxAttempts.V))
+	}
+	if rapid.Bool().Draw(t, "effect redacts") {
+		e.Redact = redacted(t)
 	}
 	if e.Guard.V.SendsKey() {
 		maybe(t, "key_format", &e.KeyFormat, rapid.SampledFrom([]KeyFormat{KeyHex, KeyUUID, "base62:22", "base62:43"}))
@@ -351,6 +370,7 @@ func (w *writer) contract(in string, c *Contract) {
 	})
 	entryIf(w, in, "release", c.Release, w.text)
 	entryIf(w, in, "payload", c.Payload, wordOf[Payload](w))
+	w.listIf(in, "redact", c.Redact)
 	entryIf(w, in, "lease", c.Lease, FormatDuration)
 	entryIf(w, in, "timeout", c.Timeout, FormatDuration)
 	if c.Retry.Set {
@@ -436,6 +456,7 @@ func (w *writer) effect(in string, e *Effect) {
 	if e.MaxAttempts.Set {
 		w.mapping(in, "retry", func(in string) { w.entry(in, "max_attempts", fmt.Sprint(e.MaxAttempts.V)) })
 	}
+	w.listIf(in, "redact", e.Redact)
 	entryIf(w, in, "find", e.Find, w.text)
 	entryIf(w, in, "visible_after", e.VisibleAfter, FormatDuration)
 	entryIf(w, in, "remembers_for", e.RemembersFor, FormatDuration)

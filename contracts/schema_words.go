@@ -22,10 +22,15 @@ func contractSchema() *schema {
 		schemaWord{"timeout", false, "How long one attempt may take, 1s or more.", schemaRef("duration").withDefault(FormatDuration(DefaultTimeout))},
 		schemaWord{"release", false, "The release of the program, recorded with each attempt and never part of a key.", &schema{Type: "string", Pattern: `^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$`, MaxLength: maxRelease}},
 		schemaWord{"payload", false, "Whether the input is kept in the ledger while the work may be tried again; none keeps its hash only, and leaves it to the source to bring it again.", schemaEnum(payloads).withDefault(KeepPayload)},
+		schemaWord{"redact", false, "Fields of the input that the ledger must not store, such as a card number; the source has to bring the work again.", schemaRef("field_paths")},
 		schemaWord{"effects", false, "What the handler does to the world: one entry for each method of its effects interface.", effects},
 	)
 	none := &schema{Required: []string{"payload"}, Properties: schemaWords{{name: "payload", value: &schema{Const: NoPayload}}}}
-	s.AllOf = []*schema{{If: none, Then: &schema{Required: []string{"delivered_by"}}}}
+	redacted := &schema{Required: []string{"delivered_by"}, Properties: schemaWords{{name: "payload", value: &schema{Const: KeepPayload}}}}
+	s.AllOf = []*schema{
+		{If: none, Then: &schema{Required: []string{"delivered_by"}}},
+		{If: &schema{Required: []string{"redact"}}, Then: redacted},
+	}
 	return s
 }
 
@@ -122,6 +127,7 @@ func effectSchema() *schema {
 		schemaWord{"external_ref", false, "The field of the result that says what the other system calls it; kept in the ledger.", schemaRef("field_path")},
 		schemaWord{"once_per", false, "Fields of the effect's input: once for each of their values instead of once for the work.", schemaRef("field_paths")},
 		schemaWord{"retry", false, "How often it may be called, all told: a call that did nothing after that is refused for good, so that the handler can go on without it.", calls},
+		schemaWord{"redact", false, "Fields of the effect's input that the ledger must not store.", schemaRef("field_paths")},
 		schemaWord{"find", false, "With find_first: the Go function that looks for what a former attempt left at the provider.", schemaRef("function")},
 		schemaWord{"visible_after", false, "With find_first: after what time the provider's search shows what was created, at the latest.", schemaRef("duration")},
 		schemaWord{"remembers_for", false, "With idempotency_key: for how long the provider remembers a key; longer than the retry schedule.", schemaRef("duration")},

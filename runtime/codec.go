@@ -2,6 +2,7 @@ package idem
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -17,6 +18,19 @@ func encode(v any) (Body, error) {
 		return Body{}, err
 	}
 	return Body{Codec: CodecJSON, Data: data}, nil
+}
+
+// encodeInput is encode for an input. redact, if there is one, takes away what the
+// ledger must not store.
+func encodeInput[T any](in T, redact func(T) T) (Body, error) {
+	if redact == nil {
+		return encode(in)
+	}
+	body, err := encode(redact(in))
+	if err == nil {
+		body.Codec = CodecRedacted
+	}
+	return body, err
 }
 
 // encodeResult never fails: what has happened has happened, whether or not its
@@ -39,6 +53,8 @@ func decode[T any](body Body) (v T, err error) {
 		return v, err
 	case CodecDropped:
 		return v, ErrResultDropped
+	case CodecRedacted:
+		return v, errors.New("it was stored with gaps, which its contract redacts")
 	}
 	return v, fmt.Errorf("the result has the unknown codec %q", body.Codec)
 }

@@ -177,6 +177,10 @@ type Spec[In, Out any] struct {
 	// NoPayload keeps the input out of the ledger: only its hash is stored. For
 	// work that is run again by nobody but its source.
 	NoPayload bool
+	// Redact returns the input without what the ledger must not store, and leaves in
+	// as it is. Hashes are made of the whole input. Nil if all of it may be stored. As
+	// with NoPayload, nobody but the source can run such work again.
+	Redact func(in In) In
 	// OneTransaction commits claim, effects and completion together. Only for
 	// contracts all of whose effects have the guard transaction.
 	OneTransaction bool

@@ -116,7 +116,7 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 	d.hash = sha256.Sum256(canonical)
 	// What is not stored need not survive an encoder.
 	if !c.spec.NoPayload {
-		if d.payload, err = encode(in); err != nil {
+		if d.payload, err = encodeInput(in, c.spec.Redact); err != nil {
 			return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload cannot be encoded: %w", err))
 		}
 	}

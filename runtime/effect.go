@@ -54,6 +54,10 @@ type Effect[In, Out any] struct {
 	// ExternalRef is what the other system calls the result. Nil if the contract
 	// does not say.
 	ExternalRef func(out Out) string
+	// Redact returns the input without what the ledger must not store, and leaves in
+	// as it is. The payload's hash is made of the whole input. Nil if all of it may be
+	// stored.
+	Redact func(in In) In
 	// Call is the user's function. Nil for the guard transaction alone.
 	//
 	// Its error decides about a repeat. A connection that was refused counts as

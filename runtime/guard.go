@@ -123,7 +123,7 @@ func (g *Guarded[In, Out]) prepare(run *Run, in In) (*attempt[In, Out], error) {
 			return nil, unusable(fmt.Errorf("once_per has no canonical form: %w", err))
 		}
 	}
-	input, err := encode(in)
+	input, err := encodeInput(in, g.effect.Redact)
 	if err != nil {
 		return nil, unusable(fmt.Errorf("its input cannot be encoded: %w", err))
 	}

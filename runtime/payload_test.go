@@ -2,6 +2,7 @@ package idem_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"testing"
 	"time"
@@ -79,6 +80,48 @@ func TestAnInputThatIsNotStoredIsTriedAgainAsItIsDelivered(t *testing.T) {
 			}
 			if n := w.rows(`select count(*) from work_log where payload is null and payload_codec = '' and payload_hash is not null`); n != 1 {
 				t.Error("the payload is in the ledger")
+			}
+		})
+	}
+}
+
+// What is redacted reaches the handler and the effect, takes part in the hashes,
+// and is not stored.
+func TestWhatIsRedactedIsHandledAndNotStored(t *testing.T) {
+	for name, oneTx := range map[string]bool{"claim first": false, "one transaction": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			hide := func(in order) order { in.Amount = 0; return in }
+			e := w.effect("charge")
+			e.Redact = hide
+			call := func(_ context.Context, in order) (receipt, error) {
+				if in.Amount != 5 {
+					t.Errorf("the effect got %+v", in)
+				}
+				return receipt{Ref: "r"}, nil
+			}
+			e.Call = func(ctx context.Context, _ idem.Call, in order) (receipt, error) { return call(ctx, in) }
+			g := idem.Repeatable(e)
+			if oneTx {
+				e.Call = nil
+				g = idem.Transaction(w.ledger, e, func(ctx context.Context, _ idem.TxCall[*sql.Tx], in order) (receipt, error) { return call(ctx, in) })
+			}
+			s := spec(one(g))
+			s.OneTransaction, s.Redact = oneTx, hide
+			c := idem.Define(w.ledger, s)
+			if _, err := c.Do(t.Context(), order{ID: "1", Amount: 5}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := c.Do(t.Context(), order{ID: "1", Amount: 6})
+			wantIs(t, err, idem.ErrPayloadMismatch)
+			for _, query := range []string{
+				`select count(*) from work_log where payload_codec = 'redacted' and payload = cast('{"id":"1","amount":0}' as blob)`,
+				`select count(*) from work_view where payload = '{"id":"1","amount":0}'`,
+				`select count(*) from effect_log where input_codec = 'redacted' and input = cast('{"id":"1","amount":0}' as blob)`,
+			} {
+				if n := w.rows(query); n != 1 {
+					t.Errorf("%d rows: %s", n, query)
+				}
 			}
 		})
 	}

@@ -115,6 +115,9 @@ const (
 	CodecNone    = ""        // nothing was stored
 	CodecJSON    = "json"    // JSON, as encoding/json writes it
 	CodecDropped = "dropped" // there was a value and it could not be kept
+	// CodecRedacted is JSON of an input without the fields that its contract keeps
+	// out of the ledger: for people to read, and no input to run anything with.
+	CodecRedacted = "redacted"
 )
 
 // Body is a stored value. Whether there is one is said by Codec, never by the

@@ -97,6 +97,9 @@ func (f *file) kind(mf *model.File, c *model.Contract) {
 	if c.Scope != nil {
 		f.scopeFunc(c)
 	}
+	if c.Redact != nil {
+		f.storedFunc(c)
+	}
 	if len(c.Effects) > 0 {
 		f.effects(c)
 	}
@@ -146,6 +149,9 @@ func (f *file) spec(c *model.Contract) []jen.Code {
 	}
 	if s.Payload.V == contracts.NoPayload {
 		fields = append(fields, keyed("NoPayload", jen.True()))
+	}
+	if c.Redact != nil {
+		fields = append(fields, keyed("Redact", jen.Id(f.kinds[c].stored)))
 	}
 	if c.OneTransaction() {
 		fields = append(fields, keyed("OneTransaction", jen.True()))

@@ -49,6 +49,9 @@ func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
 	if e.ExternalRef != nil {
 		fields = append(fields, keyed("ExternalRef", f.externalRef(e)))
 	}
+	if e.Redact != nil {
+		fields = append(fields, keyed("Redact", jen.Func().Add(f.redactor(e.In, e.Redact))))
+	}
 	call := f.function(c, e.Call)
 	if !tx {
 		fields = append(fields, keyed("Call", call))

@@ -68,6 +68,7 @@ type kindNames struct {
 	new     string
 	id      string
 	scope   string
+	stored  string
 	guards  string
 	effects string
 	word    string // OrderPaid
@@ -100,6 +101,9 @@ func (g *pkg) nameKind(c *model.Contract, fields scope) *kindNames {
 	k.id = g.names.declare(lower+"ID", lower+"WorkID")
 	if c.Scope != nil {
 		k.scope = g.names.declare(lower+"Scope", lower+"WorkScope")
+	}
+	if c.Redact != nil {
+		k.stored = g.names.declare(lower+"Stored", lower+"StoredInput")
 	}
 	if len(c.Effects) > 0 {
 		k.guards = g.names.declare(lower+"Guards", lower+"GuardedEffects")

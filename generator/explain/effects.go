@@ -76,6 +76,9 @@ func effect(w *writer, e *contracts.Effect) {
 	if e.ExternalRef.Set {
 		w.item("Kept in the ledger", "%s of its result, which is what the other system calls it.", e.ExternalRef.V)
 	}
+	if len(e.Redact) > 0 {
+		w.item("Not kept", "%s of its input.", and(paths(e.Redact)))
+	}
 	for _, point := range g.crash {
 		w.item("Killed "+point.when, "%s", point.then(e))
 	}

@@ -64,9 +64,11 @@ func window(w *writer, c *contracts.Contract) {
 
 // kept says what of the input and of the program goes into the ledger.
 func kept(w *writer, c *contracts.Contract) {
-	switch c.Payload.V {
-	case contracts.NoPayload:
+	switch {
+	case c.Payload.V == contracts.NoPayload:
 		w.para("The input is not kept, only its hash: to try again takes another delivery.")
+	case len(c.Redact) > 0:
+		w.para("The input is kept for people to read, without %s: to try again takes another delivery. What the handler hands to its effects, returns, or says in an error is kept as it is.", and(paths(c.Redact)))
 	default:
 		w.para("The input is kept in the ledger while the work may be tried again, and the result for as long as the work is remembered.")
 	}

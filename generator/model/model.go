@@ -52,6 +52,7 @@ type Contract struct {
 	Identity  Identity
 	Scope     *Value // nil without a scope
 	Payload   *Form
+	Redact    *Redaction // nil if all of the input may be stored
 	Permanent []ErrorRef
 	Transient []ErrorRef
 	Effects   []*Effect
@@ -94,8 +95,9 @@ type Effect struct {
 	Find *Func // guard find_first
 
 	Payload     *Form
-	Per         []*Value // once_per
-	ExternalRef *Text    // nil if the contract names none
+	Per         []*Value   // once_per
+	Redact      *Redaction // nil if all of the input may be stored
+	ExternalRef *Text      // nil if the contract names none
 }
 
 // Func is a function of the package or of another one, or a method of the

@@ -197,6 +197,7 @@ func (c *contract) resolve() *model.Contract {
 	}
 	c.resolveEffects(m)
 	c.resolveIdentity(m)
+	m.Redact = c.redaction(c.spec.Redact, "redact", c.in)
 	m.Permanent = c.errorRefs("retry.permanent", c.spec.Retry.Permanent)
 	m.Transient = c.errorRefs("retry.transient", c.spec.Retry.Transient)
 	if c.failed {

@@ -139,7 +139,7 @@ CREATE INDEX work_alias_row ON work_alias (leads_to);
 CREATE VIEW work_view AS
 SELECT
   work_id, kind, version, scope, state, attempt, budget_left,
-  CASE payload_codec WHEN 'json' THEN CAST(payload AS TEXT) END AS payload,
+  CASE WHEN payload_codec IN ('json', 'redacted') THEN CAST(payload AS TEXT) END AS payload,
   payload_codec,
   CASE result_codec WHEN 'json' THEN CAST(result AS TEXT) END AS result,
   result_codec,
