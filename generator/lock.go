@@ -85,13 +85,17 @@ func lockedModules(dir string, patterns []string, inputs []*resolve.Input, packa
 	return list, nil
 }
 
+// add describes the contracts of a package, and hands the model what generated
+// code carries of that.
 func (m *lockedModule) add(p *model.Package, sources map[*contracts.Contract]*contracts.File) {
 	for _, f := range p.Files {
 		for _, c := range f.Contracts {
+			now := fingerprint.Contract(c, m.path)
+			c.Locked = model.Locked{Digest: now.Identity.Digest()}
 			m.contracts = append(m.contracts, lock.Contract{
 				File: sources[c.Spec],
 				Spec: c.Spec,
-				Now:  fingerprint.Contract(c, m.path),
+				Now:  now,
 				Has:  func(effect string, part lock.Part) bool { return fingerprint.Has(c, effect, part) },
 			})
 		}

@@ -150,6 +150,10 @@ type Payload[T any] struct {
 type Spec[In, Out any] struct {
 	Kind    string
 	Version int
+	// Module is the path of the Go module that the contract stands in, and Digest
+	// that of the identity's shape, as idem.lock has it. Together they say which
+	// contract has the kind and version in a ledger.
+	Module, Digest string
 	// ID derives the identity.
 	ID func(in In) (WorkID, error)
 	// Keyed says that ID derives under the ledger's key: see [KeyedID].
@@ -195,6 +199,10 @@ func (s *Spec[In, Out]) validate() error {
 		missing = "Kind"
 	case s.Version < 1:
 		missing = "Version"
+	case s.Module == "":
+		missing = "Module"
+	case s.Digest == "":
+		missing = "Digest"
 	case s.ID == nil:
 		missing = "ID"
 	case !s.validHonors():

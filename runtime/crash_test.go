@@ -80,6 +80,9 @@ func (s crashStore) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, erro
 func (s crashStore) KeyCheck(ctx context.Context, mine idem.Hash) (idem.Hash, error) {
 	return around(s.c, func() (idem.Hash, error) { return s.store.KeyCheck(ctx, mine) })
 }
+func (s crashStore) Register(ctx context.Context, list []idem.Registration) ([]idem.Registration, error) {
+	return around(s.c, func() ([]idem.Registration, error) { return s.store.Register(ctx, list) })
+}
 func (s crashStore) ExclusiveTx() bool { return s.store.ExclusiveTx() }
 func (s crashStore) Close() error      { return s.store.Close() }
 
@@ -313,12 +316,16 @@ func crashAtEveryPoint(t *testing.T, define func(w *world, crash *crasher, p *pr
 
 // crashing opens the ledger in a process that dies where crash says.
 func (w *world) crashing(crash *crasher) *idem.Ledger[*sql.Tx] {
+	return idem.NewLedger[*sql.Tx](w.crashStore(crash), idem.WithLogger(slog.New(slog.DiscardHandler)))
+}
+
+func (w *world) crashStore(crash *crasher) crashStore {
 	store, err := sqlite.Open(context.Background(), w.path, sqlite.WithClock(w.clock.now))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = store.Close() })
-	return idem.NewLedger[*sql.Tx](crashStore{crashWriter{store, crash}, store}, idem.WithLogger(slog.New(slog.DiscardHandler)))
+	return crashStore{crashWriter{store, crash}, store}
 }
 
 // rows counts in the application's own tables.

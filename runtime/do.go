@@ -20,11 +20,13 @@ func Define[Tx, In, Out any](l *Ledger[Tx], s Spec[In, Out]) Contract[In, Out] {
 	if broken == nil && s.Keyed && l.keys.key.IsZero() {
 		broken = &Error{Reason: ErrKey, Kind: s.Kind, Cause: errNoKey}
 	}
+	var reg *registered
 	if broken == nil {
 		l.knowLease(s.Lease)
+		reg = l.registry.add(Registration{Kind: s.Kind, Version: s.Version, Digest: s.Digest, Module: s.Module})
 	}
 	return &contract[Tx, In, Out]{
-		ledger: l, spec: s, broken: broken,
+		ledger: l, spec: s, broken: broken, registered: reg,
 		read: reading{permanent: s.Retry.Permanent, transient: s.Retry.Transient},
 	}
 }
@@ -34,6 +36,8 @@ type contract[Tx, In, Out any] struct {
 	spec   Spec[In, Out]
 	broken error
 	read   reading
+
+	registered *registered
 }
 
 // delivery is one call of Do.
@@ -74,6 +78,9 @@ func (c *contract[Tx, In, Out]) Do(ctx context.Context, in In) (Result[Out], err
 			d.id = WorkID{} // under another key it names no work
 			return Result[Out]{}, c.fail(d, reason, Work{}, cause)
 		}
+	}
+	if reason, err := c.ledger.own(ctx, c.registered); err != nil {
+		return Result[Out]{}, c.fail(d, reason, Work{}, err)
 	}
 	for {
 		if err := ctx.Err(); err != nil {

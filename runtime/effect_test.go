@@ -844,14 +844,14 @@ func TestMessagesTellAPersonWhatToDo(t *testing.T) {
 	}
 }
 
-func (w *world) exec(query string) {
+func (w *world) exec(query string, args ...any) {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", w.path)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec(query); err != nil {
+	if _, err := db.Exec(query, args...); err != nil {
 		w.t.Fatal(err)
 	}
 }

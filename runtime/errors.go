@@ -57,6 +57,9 @@ var (
 	ErrKey = errors.New("the key of keyed identities does not fit")
 	// ErrSchema: the ledger's tables are missing, or of another version.
 	ErrSchema = errors.New("the ledger's schema does not fit")
+	// ErrKindTaken: in this ledger the kind and version are those of a contract of
+	// another module, or with another identity.
+	ErrKindTaken = errors.New("the kind and version belong to another contract")
 	// ErrClosed: the ledger was closed.
 	ErrClosed = errors.New("the ledger is closed")
 	// ErrContract: a Spec or an Effect lacks something that it cannot be without.

@@ -107,7 +107,7 @@ func (w *world) open(opts ...idem.Option) *idem.Ledger[*sql.Tx] {
 // spec is a contract with nothing special about it.
 func spec(handle func(ctx context.Context, run *idem.Run, in order) (receipt, error)) idem.Spec[order, receipt] {
 	return idem.Spec[order, receipt]{
-		Kind: "order", Version: 1, ID: orderID,
+		Kind: "order", Version: 1, Module: "example.com/shop", Digest: "d1", ID: orderID,
 		Payload: idem.Payload[order]{Shape: "order/1", Append: appendOrder},
 		Window:  idem.For(24 * time.Hour),
 		Response: idem.Response{

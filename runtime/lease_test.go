@@ -167,7 +167,7 @@ func TestAbandonedWorkUsesUpItsBudgetAndDies(t *testing.T) {
 	s := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) { return receipt{}, nil })
 	s.Retry.MaxAttempts = 2
 	for range 2 {
-		dead := &crasher{left: 4} // dies right after the claim
+		dead := &crasher{left: 6} // dies right after the claim, before which it registers and looks
 		_, err := idem.Define(w.crashing(dead), s).Do(t.Context(), order{ID: "1"})
 		if !dead.dead {
 			t.Fatalf("did not crash: %v", err)

@@ -25,6 +25,7 @@ type core struct {
 	keys      ledgerKey
 	leases    *keeper
 	flights   flights
+	registry  *registry
 
 	mu      sync.Mutex
 	lease   time.Duration // the shortest of the contracts defined over the ledger
@@ -35,6 +36,7 @@ type core struct {
 type coreStore interface {
 	Writer
 	Lookup(ctx context.Context, id WorkID) (Work, error)
+	Register(ctx context.Context, contracts []Registration) ([]Registration, error)
 	ExclusiveTx() bool
 	KeyCheck(ctx context.Context, mine Hash) (Hash, error)
 }
@@ -57,7 +59,7 @@ func WithResultCap(bytes int) Option { return func(c *core) { c.resultCap = byte
 // NewLedger makes a ledger over a store, such as one that package sqlite opens.
 // The ledger closes the store when it is closed.
 func NewLedger[Tx any](store Store[Tx], opts ...Option) *Ledger[Tx] {
-	c := &core{store: store, log: slog.Default(), resultCap: defaultResultCap}
+	c := &core{store: store, log: slog.Default(), resultCap: defaultResultCap, registry: newRegistry()}
 	for _, opt := range opts {
 		opt(c)
 	}

@@ -37,7 +37,7 @@ type unstorable struct {
 func noPayload(handle func(ctx context.Context, run *idem.Run, in unstorable) (receipt, error)) idem.Spec[unstorable, receipt] {
 	s := spec(nil)
 	return idem.Spec[unstorable, receipt]{
-		Kind: s.Kind, Version: s.Version,
+		Kind: s.Kind, Version: s.Version, Module: s.Module, Digest: s.Digest,
 		ID: func(in unstorable) (idem.WorkID, error) { return orderID(order{ID: in.ID}) },
 		Payload: idem.Payload[unstorable]{Shape: "unstorable/1", Append: func(dst []byte, in unstorable) ([]byte, error) {
 			return appendOrder(dst, order{ID: in.ID, Amount: int64(cap(in.Reply))})

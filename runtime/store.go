@@ -24,6 +24,12 @@ type Store[Tx any] interface {
 	// leads from gives the row that it leads to.
 	Lookup(ctx context.Context, id WorkID) (Work, error)
 
+	// Register makes the row of each kind and version that has none, in one
+	// transaction, and returns the rows as they are then, in the order of the
+	// argument: those of whoever registered first. FirstSeen of the argument does
+	// not count.
+	Register(ctx context.Context, contracts []Registration) ([]Registration, error)
+
 	// InTx opens a transaction that holds the ledger and the application's own
 	// tables, and commits it if fn returns nil. What fn writes through s is part
 	// of that transaction, and a fence that held at fn's last write holds at the

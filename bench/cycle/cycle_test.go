@@ -33,7 +33,7 @@ func define(ledger *idem.Ledger[*sql.Tx], charge func(context.Context, string) (
 		Call: func(ctx context.Context, call idem.Call, in order) (receipt, error) { return charge(ctx, call.Key()) },
 	}, 24*time.Hour)
 	return idem.Define(ledger, idem.Spec[order, receipt]{
-		Kind: "order", Version: 1, ID: orderID, Payload: idem.Payload[order]{Shape: "order/1", Append: appendOrder},
+		Kind: "order", Version: 1, Module: "example.com/shop", Digest: "1", ID: orderID, Payload: idem.Payload[order]{Shape: "order/1", Append: appendOrder},
 		Window:   idem.For(90 * 24 * time.Hour),
 		Response: idem.Response{WhenDone: idem.DoneReturnOriginal, WhileRunning: idem.RunningError, OtherPayload: idem.OtherPayloadError},
 		Retry:    idem.Retry{MaxAttempts: 5, Initial: time.Second, Max: time.Minute, Multiplier: 2},

@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/idemgen/idem/generator/emit"
 )
 
 // Formats that change less often than the tool does.
 const (
 	contractFormat = 1
-	runtimeFormat  = 1
+	runtimeFormat  = emit.RuntimeFormat
 )
 
 func versionVerb() verb {

@@ -12,6 +12,17 @@ import (
 	"github.com/idemgen/idem/generator/model"
 )
 
+// RuntimeFormat is the version of what generated code asks of package idem.
+const RuntimeFormat = 1
+
+// fits declares nothing: it stops the build where the runtime is of another
+// format.
+func (f *file) fits() {
+	f.jen.Comment("This does not compile with a runtime that does not fit this file: run idemgen.")
+	f.jen.Const().Id("_").Op("=").Add(f.idem(fmt.Sprintf("RuntimeFormat%dElseRunIdemgen", RuntimeFormat)))
+	f.jen.Line()
+}
+
 // contractsType declares the struct that holds every contract of the package.
 func (f *file) contractsType() {
 	var fields []jen.Code
@@ -128,6 +139,8 @@ func (f *file) spec(c *model.Contract) []jen.Code {
 	fields := []jen.Code{
 		keyed("Kind", jen.Lit(s.Kind.V)),
 		keyed("Version", jen.Lit(s.Version.V)),
+		keyed("Module", jen.Lit(f.Module)),
+		keyed("Digest", jen.Lit(c.Locked.Digest)),
 		keyed("ID", f.workIDFunc(c)),
 	}
 	if s.Identity.Keyed.V {

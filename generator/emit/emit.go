@@ -132,6 +132,7 @@ func (g *pkg) file(mf *model.File, first bool) ([]byte, error) {
 		funcs: map[*model.Form]string{}, same: map[string]string{}, chains: map[string]string{},
 	}
 	if first {
+		f.fits()
 		f.contractsType()
 		f.newFunc()
 	}
@@ -162,6 +163,7 @@ func header(mf *model.File) []byte {
 		kind := directive.Arg{Name: "kind", Value: c.Spec.Kind.V}
 		add(directive.Contract, kind,
 			directive.Arg{Name: "version", Value: strconv.Itoa(c.Spec.Version.V)},
+			directive.Arg{Name: "digest", Value: c.Locked.Digest},
 			directive.Arg{Name: "handler", Value: c.Spec.Handler.V},
 			directive.Arg{Name: "effects", Value: c.Interface})
 		for _, e := range c.Effects {

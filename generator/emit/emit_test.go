@@ -52,7 +52,7 @@ func billing() *model.Package {
 	send := &contracts.Effect{Name: value("send_mail"), Guard: value(contracts.Once), IfUnknown: value(contracts.Ask), OncePer: []contracts.Value[string]{value("To")}}
 	orders := &model.Receiver{Name: "Orders", Pointer: true}
 	return &model.Package{
-		Path: "example.com/shop/billing", Name: "billing",
+		Path: "example.com/shop/billing", Name: "billing", Module: "example.com/shop",
 		Receivers: []*model.Receiver{orders},
 		Tx:        &model.Type{Kind: model.Pointer, Elem: &model.Type{Pkg: "database/sql", Name: "Tx"}},
 		Reserved:  []string{"Mail", "Order", "Orders", "Effects"},
@@ -60,6 +60,7 @@ func billing() *model.Package {
 			Spec: spec, Receiver: orders, Handler: "Pay", Interface: "Effects", In: basic("Order"), Out: basic("string"),
 			Identity: model.Identity{Single: &model.Value{Path: "Page", Steps: []model.Step{{Name: "Page"}}, Form: url}},
 			Payload:  order,
+			Locked:   model.Locked{Digest: "d1"},
 			Effects: []*model.Effect{{
 				Spec: send, Method: "SendMail", In: basic("Mail"), Out: basic("string"),
 				Call: model.Func{Method: true, Name: "sendMail"}, Payload: mail,

@@ -9,6 +9,8 @@ type Package struct {
 	Path string // import path
 	Name string
 	Dir  string // absolute
+	// Module is the path of the module that the package is in.
+	Module string
 
 	Files     []*File     // by name
 	Receivers []*Receiver // of handlers, in the order of the contracts
@@ -56,6 +58,14 @@ type Contract struct {
 	Permanent []ErrorRef
 	Transient []ErrorRef
 	Effects   []*Effect
+
+	// Locked is what idem.lock has of the identity.
+	Locked Locked
+}
+
+// Locked is what generated code carries of a version's entry in idem.lock.
+type Locked struct {
+	Digest string // of the identity's shape
 }
 
 // NoValue tells whether duplicates get no value, so that nobody does.

@@ -45,7 +45,7 @@ func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package
 	if !p.checkUniverse(in) || !p.checkCycles(in) {
 		return nil
 	}
-	p.model = &model.Package{Path: src.path, Name: src.name, Dir: src.dir, Imports: u.names()}
+	p.model = &model.Package{Path: src.path, Name: src.name, Dir: src.dir, Module: src.module.path, Imports: u.names()}
 	p.reserveNames()
 	receivers := map[string]*model.Receiver{}
 	for i, f := range in.Files {

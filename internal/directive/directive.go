@@ -11,7 +11,7 @@ const prefix = "//idem:"
 // The names of directives that generated files carry.
 const (
 	Source     = "source"     // file, sha256, body
-	Contract   = "contract"   // kind, version, handler, effects (the interface; absent without effects)
+	Contract   = "contract"   // kind, version, digest (of the identity), handler, effects (the interface; absent without effects)
 	EffectFunc = "effectfunc" // kind, effect, guard, and func or find
 )
 

@@ -254,7 +254,7 @@ var errs = map[string]error{
 	"ErrLeaseLost": idem.ErrLeaseLost, "ErrResultDropped": idem.ErrResultDropped, "ErrIdentity": idem.ErrIdentity,
 	"ErrInTransaction": idem.ErrInTransaction, "ErrRunOver": idem.ErrRunOver, "ErrLedger": idem.ErrLedger,
 	"ErrSchema": idem.ErrSchema, "ErrClosed": idem.ErrClosed, "ErrContract": idem.ErrContract,
-	"ErrKey": idem.ErrKey,
+	"ErrKey": idem.ErrKey, "ErrKindTaken": idem.ErrKindTaken,
 }
 
 func TestTheErrorsPageHoldsAllErrors(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -24,20 +23,23 @@ func canonicalPayment(dst []byte, in payment) ([]byte, error) {
 
 var errCutOff = errors.New("cut off")
 
+// statementsOf are the SQL statements of a section of docs/errors.md.
+func statementsOf(t *testing.T, heading string, want int) []string {
+	t.Helper()
+	var statements []string
+	for _, block := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(section(t, read(t, "docs/errors.md"), heading), -1) {
+		statements = append(statements, block[1])
+	}
+	if len(statements) != want {
+		t.Fatalf("%d statements in %q of docs/errors.md, want %d", len(statements), heading, want)
+	}
+	return statements
+}
+
 // TestUnknownWorkIsDecidedWithTheSQLOfTheDocs takes the statements of
 // docs/errors.md to work whose charge nobody knows about.
 func TestUnknownWorkIsDecidedWithTheSQLOfTheDocs(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "errors.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var statements []string
-	for _, block := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllSubmatch(page, -1) {
-		statements = append(statements, string(block[1]))
-	}
-	if len(statements) != 3 {
-		t.Fatalf("%d statements in docs/errors.md, want 3", len(statements))
-	}
+	statements := statementsOf(t, "## Deciding about unknown work, by hand", 3)
 	happened, didNot, due := statements[0], statements[1], statements[2]
 	for name, test := range map[string]struct {
 		decide string
@@ -93,8 +95,13 @@ func chargeOnce(ledger *idem.Ledger[*sql.Tx], calls *int) idem.Contract[payment,
 			return charged{"second"}, nil
 		},
 	}, idem.Ask)
-	return idem.Define(ledger, idem.Spec[payment, charged]{
-		Kind: "payment", Version: 1,
+	return idem.Define(ledger, paymentOf("example.com/shop", charge.Do))
+}
+
+// paymentOf is a contract of a module.
+func paymentOf(module string, do func(ctx context.Context, run *idem.Run, in payment) (charged, error)) idem.Spec[payment, charged] {
+	return idem.Spec[payment, charged]{
+		Kind: "payment", Version: 1, Module: module, Digest: "d1",
 		ID: func(in payment) (idem.WorkID, error) {
 			return idem.HashWorkID([]byte("payment:v1:" + in.ID)), nil
 		},
@@ -104,10 +111,8 @@ func chargeOnce(ledger *idem.Ledger[*sql.Tx], calls *int) idem.Contract[payment,
 		Retry:    idem.Retry{MaxAttempts: 1, Initial: time.Second, Max: time.Second, Multiplier: 1},
 		Lease:    time.Minute,
 		Timeout:  time.Minute,
-		Handle: func(ctx context.Context, run *idem.Run, in payment) (charged, error) {
-			return charge.Do(ctx, run, in)
-		},
-	})
+		Handle:   do,
+	}
 }
 
 // decide runs a statement of the docs and demands that it changes one row.

@@ -35,6 +35,7 @@ func Run[Tx any](t *testing.T, open Opener[Tx]) {
 		{"Keys", keyTests[Tx]()},
 		{"Transactions", transactionTests[Tx]()},
 		{"Races", raceTests[Tx]()},
+		{"Registrations", registrationTests[Tx]()},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			for _, test := range part.tests {

@@ -4,6 +4,7 @@ DROP VIEW work_view;
 DROP TABLE success_log;
 DROP TABLE latest_log;
 DROP TABLE work_alias;
+DROP TABLE contract_log;
 DROP TABLE attempt_log;
 DROP TABLE effect_log;
 DROP TABLE work_log;

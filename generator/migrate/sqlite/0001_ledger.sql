@@ -135,6 +135,16 @@ CREATE TABLE work_alias (
 
 CREATE INDEX work_alias_row ON work_alias (leads_to);
 
+-- Whose a kind and version are: the contract of one module, with one identity.
+CREATE TABLE contract_log (
+  kind       TEXT    NOT NULL,
+  version    INTEGER NOT NULL,
+  digest     TEXT    NOT NULL,
+  module     TEXT    NOT NULL,
+  first_seen INTEGER NOT NULL,
+  PRIMARY KEY (kind, version)
+) STRICT, WITHOUT ROWID;
+
 -- For people: bodies as text where they are JSON, times as text in UTC.
 CREATE VIEW work_view AS
 SELECT
