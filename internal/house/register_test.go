@@ -1,4 +1,4 @@
-package house_test
+package house
 
 import (
 	"context"
