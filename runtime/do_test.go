@@ -645,7 +645,7 @@ func TestCallerThatHangsUpUsesBudget(t *testing.T) {
 		return receipt{}, ctx.Err()
 	})
 	s.Retry.MaxAttempts = 1
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err := idem.Define(w.ledger, s).Do(ctx, order{ID: "1"})
 	wantIs(t, err, idem.ErrDead)
