@@ -135,7 +135,7 @@ func (c *contract) methodOf(name string) *types.Func {
 	if c.recv == nil {
 		return nil
 	}
-	sel := types.NewMethodSet(c.recv).Lookup(c.types, name)
+	sel := c.methods().Lookup(c.types, name)
 	if sel == nil {
 		return nil
 	}
@@ -143,9 +143,19 @@ func (c *contract) methodOf(name string) *types.Func {
 	return fn
 }
 
+// methods are those of the receiver, which the contracts of a package mostly
+// share: one with thousands of methods is not to be gone through for each.
+func (c *contract) methods() *types.MethodSet {
+	key := describe(c.types, c.recv)
+	if c.methodSets[key] == nil {
+		c.methodSets[key] = types.NewMethodSet(c.recv)
+	}
+	return c.methodSets[key]
+}
+
 func (c *contract) methodNames() []string {
 	var names []string
-	for sel := range types.NewMethodSet(c.recv).Methods() {
+	for sel := range c.methods().Methods() {
 		names = append(names, sel.Obj().Name())
 	}
 	return names

@@ -24,6 +24,8 @@ type pkg struct {
 	shared map[string]*model.Form
 	tx     *txType
 
+	methodSets map[string]*types.MethodSet // of receivers, by their types
+
 	otherTx *txType // a second one
 }
 
@@ -36,7 +38,7 @@ type txType struct {
 // resolvePackage resolves all contracts of a package; nil if one is wrong.
 func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package {
 	before := len(r.diags)
-	p := &pkg{run: r, src: src, u: u, shared: map[string]*model.Form{}}
+	p := &pkg{run: r, src: src, u: u, shared: map[string]*model.Form{}, methodSets: map[string]*types.MethodSet{}}
 	if len(src.files) == 0 {
 		p.noGoFiles(in)
 		return nil
