@@ -25,10 +25,10 @@ func (m module) total() int { return m.packages * m.files * m.contracts }
 // what idemgen has to ask the go command for.
 func (m module) needed() []string {
 	if !m.heavy {
-		return []string{"context", "database/sql", "io", "time", idemPath}
+		return []string{"context", "database/sql", "errors", "io", "time", idemPath}
 	}
 	return []string{
-		"context", "time", idemPath,
+		"context", "errors", "time", idemPath,
 		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/aws/aws-sdk-go-v2/service/s3/types",
 		"github.com/jackc/pgx/v5", "google.golang.org/grpc",
 	}

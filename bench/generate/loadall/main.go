@@ -11,9 +11,7 @@ import (
 )
 
 func main() {
-	//lint:ignore SA1019 It is deprecated, and generators use it all the same.
-	mode := packages.LoadAllSyntax
-	loaded, err := packages.Load(&packages.Config{Mode: mode}, os.Args[1:]...)
+	loaded, err := packages.Load(&packages.Config{Mode: packages.LoadAllSyntax}, os.Args[1:]...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "loadall:", err)
 		os.Exit(1)
