@@ -141,6 +141,7 @@ func (g *pkg) file(mf *model.File, first bool) ([]byte, error) {
 		f.kind(mf, c)
 		f.forms()
 	}
+	f.jen.NoFormat = true // it is formatted once, with its imports in groups
 	var buf bytes.Buffer
 	if err := f.jen.Render(&buf); err != nil {
 		return nil, err
