@@ -1,7 +1,6 @@
 package contracts
 
 import (
-	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -103,98 +102,6 @@ func (p *parser) identityHash(id *Identity, it item) {
 		p.errorf(except, it.path, "fields and except are two answers to one question: keep one")
 		id.Except = nil
 	}
-}
-
-var normalizers = []NormalizerName{Exact, Trim, Lower, CollapseSpace, Digits, Email, URL, Second, Millisecond, Microsecond, Nanosecond, MinorUnits}
-
-func (p *parser) normalize(id *Identity, it item) {
-	const want = "a mapping of field paths to lists of normalisers such as {Email: [email]}"
-	if it.node.Kind != yaml.MappingNode {
-		p.wrongType(it, want)
-		return
-	}
-	p.entries(it, func(name string, keyPos Pos, value *yaml.Node) {
-		if !isFieldPath(name) {
-			p.errorf(keyPos, it.path, "want %s; got %q", wantFieldPath, clip(name))
-			return
-		}
-		n := Normalize{Field: Value[string]{V: name, Pos: keyPos, Set: true}}
-		n.Steps = p.normalizers(p.item(value, keyPos, join(it.path, clip(name))))
-		id.Normalize = append(id.Normalize, n)
-	})
-}
-
-func (p *parser) normalizers(it item) []Value[Normalizer] {
-	var steps []Value[Normalizer]
-	seen := map[NormalizerName]bool{}
-	var precision NormalizerName
-	for _, entry := range p.list(it, "a list of normalisers such as [trim, lower]") {
-		var step Value[Normalizer]
-		if entry.node.Kind == yaml.MappingNode {
-			p.normalizerWithArgument(entry, &step)
-		} else {
-			p.normalizer(entry, &step)
-		}
-		name := step.V.Name
-		switch {
-		case !step.Set:
-			continue
-		case seen[name]:
-			p.errorf(step.Pos, entry.path, "%s stands twice in the list", name)
-		case name.IsPrecision() && precision != "":
-			p.errorf(step.Pos, entry.path, "a time has one precision; got %s after %s", name, precision)
-		}
-		if name.IsPrecision() {
-			precision = name
-		}
-		seen[name] = true
-		steps = append(steps, step)
-	}
-	return steps
-}
-
-func (p *parser) normalizer(it item, dst *Value[Normalizer]) {
-	var name Value[NormalizerName]
-	if isText(it.node) && it.node.Value == string(MinorUnits) {
-		p.errorf(it.pos, it.path, "minor_units needs the number of digits: minor_units: 2")
-		return
-	}
-	if word(p, it, &name, normalizers); name.Set {
-		*dst = Value[Normalizer]{V: Normalizer{Name: name.V}, Pos: name.Pos, Set: true}
-	}
-}
-
-// normalizerWithArgument reads {minor_units: N}.
-func (p *parser) normalizerWithArgument(it item, dst *Value[Normalizer]) {
-	if len(it.node.Content) == 0 {
-		p.errorf(it.pos, it.path, "want a normaliser; got an empty mapping")
-	}
-	for i := 0; i < len(it.node.Content); i += 2 {
-		key, argument := it.node.Content[i], it.node.Content[i+1]
-		switch n := NormalizerName(key.Value); {
-		case n == URL && hasKey(argument, "drop_params"):
-			p.errorf(p.span(argument.Content[0]), it.path, "drop_params is not supported yet")
-			return
-		case n != MinorUnits && slices.Contains(normalizers, n):
-			p.errorf(p.span(key), it.path, "%s takes no argument: write it without a colon", n)
-			return
-		}
-	}
-	var digits Value[int]
-	p.mapping(it, "minor_units: N", append(unsupported("drop_params"),
-		field{"minor_units", func(it item) { p.whole(it, &digits, 0, 18) }}))
-	if digits.Set {
-		*dst = Value[Normalizer]{V: Normalizer{Name: MinorUnits, Digits: digits.V}, Pos: it.pos, Set: true}
-	}
-}
-
-func hasKey(n *yaml.Node, name string) bool {
-	for i := 0; i < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-		if n.Content[i].Value == name {
-			return true
-		}
-	}
-	return false
 }
 
 const wantFieldPath = "a field path such as PaymentID or Customer.Address.Zip"

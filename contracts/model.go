@@ -188,16 +188,27 @@ type Normalize struct {
 	Steps []Value[Normalizer]
 }
 
-// Normalizer is one step. Digits is N of minor_units: N (0 to 18), else 0.
+// Normalizer is one step.
 type Normalizer struct {
 	Name   NormalizerName
-	Digits int
+	Digits int             // MinorUnits: 0 to 18
+	Params []Value[string] // DropParams: names, one or more
+}
+
+// ParamNames are the names of Params.
+func (n Normalizer) ParamNames() []string {
+	var names []string
+	for _, p := range n.Params {
+		names = append(names, p.V)
+	}
+	return names
 }
 
 // NormalizerName is the name of a normaliser in the contract language.
 type NormalizerName string
 
-// The normalisers. At most one of the four precisions stands in a list.
+// The normalisers. A precision stands alone in its list, DropParams right behind
+// URL, and MinorUnits last.
 const (
 	Exact         NormalizerName = "exact"
 	Trim          NormalizerName = "trim"
@@ -206,6 +217,7 @@ const (
 	Digits        NormalizerName = "digits"
 	Email         NormalizerName = "email"
 	URL           NormalizerName = "url"
+	DropParams    NormalizerName = "drop_params"
 	Second        NormalizerName = "second"
 	Millisecond   NormalizerName = "millisecond"
 	Microsecond   NormalizerName = "microsecond"

@@ -190,20 +190,32 @@ func drawIdentity(t *rapid.T, id *Identity) {
 	}
 }
 
+// drawSteps draws steps in an order in which they may stand.
 func drawSteps(t *rapid.T) []Value[Normalizer] {
-	var steps []Value[Normalizer]
-	once := func(n NormalizerName) string {
-		if n.IsPrecision() {
-			return "precision"
-		}
-		return string(n)
+	if rapid.IntRange(0, 4).Draw(t, "a time") == 0 {
+		return []Value[Normalizer]{set(Normalizer{Name: rapid.SampledFrom([]NormalizerName{Second, Millisecond, Microsecond, Nanosecond}).Draw(t, "precision")})}
 	}
-	for _, n := range rapid.SliceOfNDistinct(rapid.SampledFrom(normalizers), 1, 5, once).Draw(t, "steps") {
-		step := Normalizer{Name: n}
-		if n == MinorUnits {
-			step.Digits = rapid.IntRange(0, 18).Draw(t, "digits")
+	var steps []Value[Normalizer]
+	add := func(n Normalizer) { steps = append(steps, set(n)) }
+	texts := []NormalizerName{Exact, Trim, Lower, CollapseSpace, Digits}
+	switch rapid.SampledFrom([]NormalizerName{Email, URL, Digits}).Draw(t, "form") {
+	case Email:
+		add(Normalizer{Name: Email})
+	case URL:
+		add(Normalizer{Name: URL})
+		if params := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zü_\[\]+:"'$]{1,5}x`), 0, 3, rapid.ID).Draw(t, "params"); len(params) > 0 {
+			drop := Normalizer{Name: DropParams}
+			for _, name := range params {
+				drop.Params = append(drop.Params, set(name))
+			}
+			add(drop)
 		}
-		steps = append(steps, set(step))
+	}
+	for _, n := range rapid.SliceOfNDistinct(rapid.SampledFrom(texts), 1, 5, rapid.ID).Draw(t, "steps") {
+		add(Normalizer{Name: n})
+	}
+	if rapid.Bool().Draw(t, "an amount") {
+		add(Normalizer{Name: MinorUnits, Digits: rapid.IntRange(0, 18).Draw(t, "digits")})
 	}
 	return steps
 }
@@ -418,8 +430,11 @@ func (w *writer) identity(in string, id *Identity) {
 			var steps []string
 			for _, s := range n.Steps {
 				step := string(s.V.Name)
-				if s.V.Name == MinorUnits {
+				switch s.V.Name {
+				case MinorUnits:
 					step = fmt.Sprintf("{minor_units: %d}", s.V.Digits)
+				case DropParams:
+					step = "{drop_params: " + w.list(s.V.Params) + "}"
 				}
 				steps = append(steps, step)
 			}

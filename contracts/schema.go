@@ -52,10 +52,9 @@ type schema struct {
 
 	Items       *schema `json:"items,omitempty"`
 	MinItems    int     `json:"minItems,omitempty"`
+	MaxItems    int     `json:"maxItems,omitempty"`
 	UniqueItems bool    `json:"uniqueItems,omitempty"`
 	Contains    *schema `json:"contains,omitempty"`
-	MinContains *int    `json:"minContains,omitempty"`
-	MaxContains *int    `json:"maxContains,omitempty"`
 
 	Required             []string    `json:"required,omitempty"`
 	MinProperties        int         `json:"minProperties,omitempty"`

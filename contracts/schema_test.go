@@ -262,6 +262,7 @@ var beyondSchemas = []struct{ message, why string }{
 	{`digits only\)|got the number (0[0-9]+|[0-9]+(\.0|e[0-9]+)\b)`, "a schema sees the value of a number, not how it is written"},
 	{`no Go method can be called|would both be the Go method`, "a schema does not turn names into those of Go"},
 	{`moves money|documents no key|does not do so by itself|keeps trying is not known`, "a schema does not hold the tables"},
+	{`comes too late|stands right behind it: \[url|(minor_units|drop_params) stands twice`, "a schema does not see the order of a list, nor that two mappings say one thing"},
 	{`is no part of the|every part of the key may be empty|is permanent too|is more than the .* of the work|is a part of .*, which is left out as a whole|is the scope, which the ledger stores`, "a schema does not compare two answers"},
 }
 

@@ -77,19 +77,24 @@ func identitySchema() *schema {
 func normalizeSchema() *schema {
 	var plain, precisions []NormalizerName
 	for _, n := range normalizers {
-		if n != MinorUnits {
-			plain = append(plain, n)
-		}
-		if n.IsPrecision() {
+		switch {
+		case n.IsPrecision():
 			precisions = append(precisions, n)
+		case arguments[n] == "":
+			plain = append(plain, n)
 		}
 	}
 	minorUnits := schemaMapping(schemaWord{string(MinorUnits), true, "A decimal amount as a whole number of its smallest units, with this many digits.", schemaInteger(0, 18)})
-	none, one := 0, 1
+	name := &schema{Type: "string", Pattern: paramForm.String()}
+	dropParams := schemaMapping(schemaWord{string(DropParams), true, "Right behind url: names of further parameters that say nothing about the page.", &schema{Type: "array", MinItems: 1, UniqueItems: true, Items: name}})
+	contains := func(n NormalizerName) *schema { return &schema{Contains: &schema{Const: n}} }
+	texts := &schema{
+		Items: &schema{AnyOf: []*schema{schemaEnum(plain), dropParams, minorUnits}},
+		Not:   &schema{AllOf: []*schema{contains(Email), contains(URL)}},
+	}
 	steps := &schema{
 		Type: "array", MinItems: 1, UniqueItems: true,
-		Items:    &schema{AnyOf: []*schema{schemaEnum(plain), minorUnits}},
-		Contains: schemaEnum(precisions), MinContains: &none, MaxContains: &one,
+		AnyOf: []*schema{{Items: schemaEnum(precisions), MaxItems: 1}, texts},
 	}
 	return &schema{Type: "object", PropertyNames: schemaRef("field_path"), AdditionalProperties: steps}
 }

@@ -35,6 +35,7 @@ var sampleCases = []sampleCase{
 	{"digits", `{key: A, normalize: {A: [digits]}}`, `A string`, `A: "+47 22 33 44 55"`},
 	{"email", `{key: [A], normalize: {A: [email]}}`, `A string`, `A: "Sample@Mail.Example"`},
 	{"page", `{key: A, normalize: {A: [url]}}`, `A string`, `A: ` + sampleURL},
+	{"page_of_shop", `{key: A, normalize: {A: [url, {drop_params: [ref, "ids[]"]}]}}`, `A string`, `A: "HTTPS://Sample.Example:443/a/../Page?b=2&a=1&utm_source=x&ids%5B%5D=1&ref=1#top"`},
 	{"small", `{key: Num}`, `Num int8`, `Num: 42`},
 	{"unsigned", `{key: [Num]}`, `Num uint64`, `Num: 42`},
 	{"duration", `{key: Num}`, `Num time.Duration`, `Num: 42`},

@@ -216,9 +216,13 @@ func (f *file) minorCall(dst string, form *model.Form, x expr) jen.Code {
 
 // chain is the name of the function that appends a string through normalisers.
 func (f *file) chain(form *model.Form, text bool) string {
-	word := ""
+	word, params := "", ""
 	for _, s := range form.Steps {
 		word += contracts.MethodName(string(s.Name))
+		if len(s.Params) > 0 {
+			word += "DropParams"
+			params = model.StepWord(s)
+		}
 	}
 	if form.Op == model.OpMinor {
 		word += "MinorUnits" + strconv.Itoa(form.Digits)
@@ -229,11 +233,11 @@ func (f *file) chain(form *model.Form, text bool) string {
 	if text {
 		word += "Text"
 	}
-	if name, ok := f.chains[word]; ok {
+	if name, ok := f.chains[word+params]; ok {
 		return name
 	}
 	name := f.names.declare("appendAs"+word, "append"+f.kinds[f.contract].word+"As"+word)
-	f.chains[word] = name
+	f.chains[word+params] = name
 	f.later = append(f.later, func() { f.chainFunc(name, form, text) })
 	return name
 }
@@ -258,7 +262,11 @@ func (f *file) chainFunc(name string, form *model.Form, text bool) {
 	var words []string
 	for _, step := range form.Steps {
 		words = append(words, string(step.Name))
-		call := f.canon(contracts.MethodName(string(step.Name))).Call(jen.Id(s))
+		args := []jen.Code{jen.Id(s)}
+		for _, name := range step.ParamNames() {
+			args = append(args, jen.Lit(name))
+		}
+		call := f.canon(contracts.MethodName(string(step.Name))).Call(args...)
 		if step.Name == contracts.Email || step.Name == contracts.URL {
 			fallible(call)
 		} else {

@@ -224,7 +224,7 @@ func TestEveryGuardHasItsWords(t *testing.T) {
 }
 
 func TestEveryNormaliserHasItsWords(t *testing.T) {
-	names := []contracts.NormalizerName{contracts.MinorUnits}
+	names := []contracts.NormalizerName{contracts.MinorUnits, contracts.DropParams}
 	src, err := os.ReadFile("../../docs/contract.schema.json")
 	if err != nil {
 		t.Fatal(err)

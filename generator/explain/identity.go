@@ -140,6 +140,9 @@ func step(n contracts.Normalizer) string {
 		return "the domain of the address becomes small, the part before the @ keeps its letters"
 	case contracts.URL:
 		return "scheme and host become small, the default port, the fragment and tracking parameters (utm_*, gclid and the like) go, the query is sorted; the path keeps its letters"
+	case contracts.DropParams:
+		return "the parameters " + and(n.ParamNames()) + " go, too"
+
 	case contracts.Second, contracts.Millisecond, contracts.Microsecond:
 		return "the time is cut to the " + string(n.Name) + ", in any zone"
 	case contracts.Nanosecond:

@@ -73,6 +73,11 @@ func TestEachEncodingHasItsWord(t *testing.T) {
 		{normal(model.OpString, contracts.Trim, contracts.Lower, contracts.Trim), "string lower"},
 		{normal(model.OpString, contracts.Exact, contracts.Trim), "string exact trim"},
 		{normal(model.OpString, contracts.Lower, contracts.CollapseSpace), "string lower collapse_space"},
+		{
+			with(model.OpString, func(f *model.Form) {
+				f.Steps = []contracts.Normalizer{{Name: contracts.URL, Params: []contracts.Value[string]{{V: "größe"}, {V: "lower"}}}, {Name: contracts.Lower}}
+			}), "string url -gr%C3%B6%C3%9Fe -lower lower",
+		},
 		{form(model.OpInt), "int"},
 		{form(model.OpUint), "int"},
 		{form(model.OpFloat64), "float64"},

@@ -149,7 +149,7 @@ func steps(f *model.Form) string {
 	}
 	for _, s := range f.Steps {
 		if f.Exact || s.Name != contracts.Trim {
-			text += " " + string(s.Name)
+			text += " " + model.StepWord(s)
 		}
 	}
 	return text

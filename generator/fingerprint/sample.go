@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -223,12 +224,21 @@ func sampleText(f *model.Form) string {
 	for _, s := range f.Steps {
 		switch {
 		case s.Name == contracts.URL:
-			return "HTTPS://Sample.Example:443/a/../Page?b=2&a=1&utm_source=x#top"
+			return "HTTPS://Sample.Example:443/a/../Page?b=2&a=1&utm_source=x" + sampleParams(s) + "#top"
 		case s.Name == contracts.Email:
 			return "Sample@Mail.Example"
 		case s.Name == contracts.Digits && f.Op == model.OpString:
 			text = "+47 22 33 44 55"
 		}
+	}
+	return text
+}
+
+// sampleParams are parameters that the step drops.
+func sampleParams(s contracts.Normalizer) string {
+	text := ""
+	for _, name := range s.ParamNames() {
+		text += "&" + url.QueryEscape(name) + "=1"
 	}
 	return text
 }
@@ -256,7 +266,7 @@ func normalized(f *model.Form) (string, error) {
 		case contracts.Email:
 			text, err = canon.Email(text)
 		case contracts.URL:
-			text, err = canon.URL(text)
+			text, err = canon.URL(text, s.ParamNames()...)
 		default:
 			return "", fmt.Errorf("normaliser %s: %w", s.Name, errNoSample)
 		}

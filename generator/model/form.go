@@ -43,7 +43,7 @@ type Form struct {
 	Type *Type
 
 	Exact     bool                   // strings as they are
-	Steps     []contracts.Normalizer // of strings, without exact, precisions and minor_units
+	Steps     []contracts.Normalizer // of strings, without exact, precisions and minor_units; url has the Params of drop_params, sorted
 	Precision time.Duration          // OpTime
 	Digits    int                    // OpMinor
 	From      Op                     // OpMinor: OpString, OpNumber or OpDecimal

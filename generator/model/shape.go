@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/idemgen/idem/contracts"
 )
 
 // Shape is a digest of the names and types of a form, in hexadecimal digits.
@@ -63,6 +66,16 @@ func (d *describer) describe(f *Form) {
 	}
 }
 
+// StepWord names a step with what it drops: url -ref -session. The names stand in
+// escapes, so that none can be taken for a step.
+func StepWord(s contracts.Normalizer) string {
+	word := string(s.Name)
+	for _, name := range s.ParamNames() {
+		word += " -" + url.PathEscape(name)
+	}
+	return word
+}
+
 // word names a form without parts.
 func (f *Form) word() string {
 	switch f.Op {
@@ -72,7 +85,7 @@ func (f *Form) word() string {
 			word += " exact"
 		}
 		for _, s := range f.Steps {
-			word += " " + string(s.Name)
+			word += " " + StepWord(s)
 		}
 		return word
 	case OpInt, OpUint:

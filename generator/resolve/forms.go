@@ -315,7 +315,7 @@ func (b *builder) structForm(f *model.Form, t types.Type, u *types.Struct, c *ch
 		return b.fail(path, decl, "%s has the unexported field %s and none of the methods AppendCanonical and MarshalText: use a type of this package that has one", describe(b.own, t), field.Name())
 	}
 	if c != nil && c.norm != nil {
-		b.misfit(c.norm.Steps[0], t, decl)
+		b.misfit(c.norm.Steps[0], t, decl, ", a struct: name the fields in it that are")
 	}
 	f.Op, f.Func = model.OpStruct, named(t) != nil
 	fields, dropped := jsonFields(u)

@@ -14,6 +14,7 @@ func (c *contract) resolveIdentity(m *model.Contract) {
 	id := c.spec.Identity
 	_, m.Identity.Input = deref(c.in)
 	norms := c.normalizers(id)
+	c.checkDropParams(id)
 	c.excuses = c.allowVolatile(id)
 	if id.Scope.Set {
 		m.Scope = c.value(id.Scope, "identity.scope", c.in, norms, forIdentity)

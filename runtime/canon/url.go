@@ -126,7 +126,7 @@ func appendQuery(dst []byte, query string, dropParams []string) ([]byte, error) 
 		}
 		p := param{text: string(text)}
 		p.name, p.value, _ = strings.Cut(p.text, "=")
-		if name := decodeEscapes(p.name); !isTracking(name) && !slices.Contains(dropParams, name) {
+		if name := decodeEscapes(p.name); !IsTracking(name) && !slices.Contains(dropParams, name) {
 			kept = append(kept, p)
 		}
 	}
@@ -150,9 +150,9 @@ func appendQuery(dst []byte, query string, dropParams []string) ([]byte, error) 
 	return dst, nil
 }
 
-// isTracking reports parameters that say where a reader came from and not what
-// the page is.
-func isTracking(name string) bool {
+// IsTracking reports the parameters that [URL] drops anyhow: those that say where
+// a reader came from and not what the page is. The name is without escapes.
+func IsTracking(name string) bool {
 	switch name {
 	case "gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "mc_cid", "mc_eid",
 		"igshid", "yclid", "twclid", "ttclid", "li_fat_id", "_hsenc", "_hsmi", "vero_id", "oly_enc_id":
