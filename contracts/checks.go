@@ -12,9 +12,10 @@ import (
 // The rules between several answers of one contract. Each is silent if one of
 // its answers is missing or wrong, since that has a message of its own.
 
-// checkParts reports what is said of fields that are no part of the identity:
-// it would do nothing, and silently.
-func (p *parser) checkParts(id *Identity) {
+// checkParts reports what is said of fields that are no part of the identity, nor
+// of the order of works: it would do nothing, and silently.
+func (p *parser) checkParts(c *Contract) {
+	id := &c.Identity
 	included := setOf(id.Fields)
 	if id.Strategy != ByHash {
 		included = setOf(id.Key)
@@ -38,11 +39,17 @@ func (p *parser) checkParts(id *Identity) {
 			p.errorf(v.Pos, path, "%s is no part of the identity%s", clip(v.V), p.didYouMean(v.V, included))
 		}
 	}
-	for _, n := range id.Normalize {
-		check(n.Field, "identity.normalize")
+	for _, v := range c.Latest.Of {
+		included[v.V] = true
 	}
 	for _, e := range id.AllowVolatile {
 		check(e.Field, "identity.allow_volatile")
+	}
+	if c.Latest.By.Set {
+		included[c.Latest.By.V] = true
+	}
+	for _, n := range id.Normalize {
+		check(n.Field, "identity.normalize")
 	}
 }
 

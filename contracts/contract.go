@@ -83,6 +83,7 @@ func (p *parser) contract(c *Contract, it item) {
 		{"handler", func(it item) { p.handler(c, it) }},
 		{"delivered_by", func(it item) { p.deliveredBy(c, it) }},
 		{"identity", func(it item) { p.identity(c, it) }},
+		{"latest", func(it item) { p.latest(c, it) }},
 		{"window", func(it item) { p.window(c, it) }},
 		{"response", func(it item) { p.response(c, it) }},
 		{"retry", schedule(func(it item) { p.retry(c, it) })},
@@ -96,7 +97,7 @@ func (p *parser) contract(c *Contract, it item) {
 		{"payload", func(it item) { word(p, it, &c.Payload, payloads) }},
 		{"redact", func(it item) { c.Redact = p.fieldPaths(it) }},
 		{"effects", func(it item) { p.effects(c, it) }},
-	}, unsupported("latest", "supersedes", "decisions")...))
+	}, unsupported("supersedes", "decisions")...))
 	if !ok {
 		return
 	}
@@ -105,10 +106,11 @@ func (p *parser) contract(c *Contract, it item) {
 		{"statement", "what does the contract promise? Say it in one sentence"},
 		{"handler", "which Go code does the work? Answer with Func, (*T).Method or (T).Method of this package"},
 		{"identity", "when are two inputs the same work? Answer with {key: FIELD}, {key: [FIELD, FIELD]}, {hash: {fields: [FIELD]}}, {hash: {except: [FIELD]}} or, where the caller chooses, {caller_key: FIELD, scope: FIELD}"},
-		{"window", "for how long is done work remembered? Answer with forever, or a duration such as 90d"},
+		{"window", "for how long is done work remembered? Answer with forever, a duration such as 90d, or {until_success_of: KIND, at_least: DURATION}"},
 		{"response", "what does a duplicate get? Answer with {when_done: " + orSlash(whenDone) + ", while_running: {wait: DURATION} | error | no_op, other_payload: " + orSlash(otherPayload) + "}"},
 	})
-	p.checkParts(&c.Identity)
+	p.checkParts(c)
+	p.checkLatest(c)
 	p.checkCallers(&c.Identity)
 	p.checkRedacted(c)
 	if scheduled {
@@ -125,6 +127,7 @@ func (c *Contract) defaults() {
 	c.Delivery.place(at)
 	c.Identity = Identity{Pos: at, KeyPos: at, Scope: Value[string]{Pos: at}}
 	c.Window.Pos = at
+	c.Latest.Pos, c.Latest.By.Pos = at, at
 	c.Response.place(at)
 	c.Payload, c.Release.Pos = Value[Payload]{V: KeepPayload, Pos: at}, at
 	c.Lease = Value[time.Duration]{V: DefaultLease, Pos: at}
@@ -214,28 +217,6 @@ var (
 	otherPayload = []OtherPayload{OtherPayloadError, OtherPayloadReturnOriginal}
 	payloads     = []Payload{KeepPayload, NoPayload}
 )
-
-func (p *parser) window(c *Contract, it item) {
-	const want = "a duration such as 90d, or forever"
-	n := it.node
-	switch {
-	case hasKey(n, "until_success_of"), hasKey(n, "at_least"):
-		p.mapping(it, want, unsupported("until_success_of", "at_least"))
-	case n.Kind != yaml.ScalarNode || isNull(n):
-		p.wrongType(it, want)
-	case n.Value == "forever":
-		c.Window = Window{Pos: it.pos, Set: true, Forever: true}
-	case Suggest(n.Value, []string{"forever"}) != "":
-		p.errorf(it.pos, it.path, "want %s; got %s%s", want, describe(n), DidYouMean(n.Value, []string{"forever"}))
-	case isPlain(n) && isTruth(n.Value):
-		p.errorf(it.pos, it.path, "want %s; got %s, which is a truth value to some YAML readers", want, n.Value)
-	default:
-		var d Value[time.Duration]
-		if p.duration(it, &d, durationRange{want, "d", 1, MaxDuration}); d.Set {
-			c.Window = Window{Pos: d.Pos, Set: true, Duration: d.V}
-		}
-	}
-}
 
 func (p *parser) response(c *Contract, it item) {
 	r := &c.Response

@@ -82,6 +82,8 @@ func checkComplete(t *testing.T, c *Contract) {
 		"hash":          len(c.Identity.Fields) == 0 || len(c.Identity.Except) == 0,
 		"allow_empty":   len(c.Identity.AllowEmpty) == 0 || c.Identity.KeyList && len(c.Identity.AllowEmpty) < len(c.Identity.Key),
 		"window":        c.Window.Set && c.Window.Forever == (c.Window.Duration == 0) && c.Window.Duration >= 0 && c.Window.Duration <= MaxDuration,
+		"until":         !c.Window.Until.Set || !c.Window.Forever && nameForm.MatchString(c.Window.Until.V) && c.Window.Until.V != c.Kind.V,
+		"latest":        c.Latest.Set == (len(c.Latest.Of) > 0) && c.Latest.Set == c.Latest.By.Set && !setOf(c.Latest.Of)[c.Latest.By.V],
 		"delivered_by":  c.Delivery.Set == (c.Delivery.RedeliversFor.V > 0) && c.Delivery.AckWithin.V >= 0 && (c.Window.Forever || c.Window.Duration >= c.Remember()),
 		"payload":       c.Payload.V == KeepPayload || c.Payload.V == NoPayload && c.Delivery.Set && c.Delivery.Keeps > c.RetrySchedule(),
 		"redact":        len(c.Redact) == 0 || c.Payload.V == KeepPayload && c.Delivery.Set && c.Delivery.Keeps > c.RetrySchedule(),

@@ -52,6 +52,7 @@ type Contract struct {
 	Handler   Value[string] // see ParseHandler for its parts
 	Delivery  Delivery      // what brings the work; not Set if the contract does not say
 	Identity  Identity
+	Latest    Latest // not Set: works have no order
 	Window    Window
 	Response  Response
 	Retry     Retry
@@ -234,13 +235,23 @@ func (n NormalizerName) IsPrecision() bool {
 	return false
 }
 
+// Latest says of which works only the newest counts.
+type Latest struct {
+	Pos Pos // of the key "latest", or of the kind if it is absent
+	Set bool
+	Of  []Value[string] // field paths of what the works are about; one or more
+	By  Value[string]   // field path of what grows from one to the next; not in Of
+}
+
 // Window is how long done work is remembered, counted from its completion:
 // either Forever or a positive Duration.
 type Window struct {
-	Pos      Pos // of the value, or of the kind if it is missing
+	Pos      Pos // of the value or of its at_least, or of the kind if it is missing
 	Set      bool
 	Forever  bool
 	Duration time.Duration // 0 if Forever, else up to MaxDuration
+	// Until is the kind that has to succeed besides; not Set: time alone counts.
+	Until Value[string]
 }
 
 // WhenDone is what a duplicate of done work gets.

@@ -2,6 +2,7 @@ package contracts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,8 +89,10 @@ func drawContract(t *rapid.T, kind string) *Contract {
 	c.Window = Window{Set: true, Forever: rapid.Bool().Draw(t, "forever")}
 	if !c.Window.Forever {
 		c.Window.Duration = durations(1, MaxDuration).Draw(t, "window")
+		maybe(t, "until_success_of", &c.Window.Until, names().Filter(func(s string) bool { return s != kind }))
 	}
 	drawIdentity(t, &c.Identity)
+	drawLatest(t, c)
 	c.Response.Set = true
 	c.Response.WhenDone = set(rapid.SampledFrom(whenDone).Draw(t, "when_done"))
 	c.Response.WhileRunning = set(rapid.SampledFrom([]WhileRunning{WhileRunningWait, WhileRunningError, WhileRunningNoOp}).Draw(t, "while_running"))
@@ -108,6 +111,20 @@ func drawContract(t *rapid.T, kind string) *Contract {
 		c.Effects = append(c.Effects, drawEffect(t, c, name))
 	}
 	return c
+}
+
+// drawLatest draws an order that fits the identity, or none.
+func drawLatest(t *rapid.T, c *Contract) {
+	of, by := fieldList(t, "latest.of", 0), fields().Draw(t, "latest.by")
+	about := setOf(of)
+	if len(of) == 0 || about[by] {
+		return
+	}
+	about[c.Identity.Scope.V] = true
+	parts := append(slices.Clone(c.Identity.Key), c.Identity.Fields...)
+	if len(parts) == 0 || slices.ContainsFunc(parts, func(v Value[string]) bool { return !about[v.V] }) {
+		c.Latest = Latest{Set: true, Of: of, By: set(by)}
+	}
 }
 
 // drawDelivery draws what fits the window and the answer to duplicates.
@@ -366,9 +383,21 @@ func (w *writer) contract(in string, c *Contract) {
 		})
 	}
 	w.mapping(in, "identity", func(in string) { w.identity(in, &c.Identity) })
-	if c.Window.Forever {
+	if l := c.Latest; l.Set {
+		w.mapping(in, "latest", func(in string) {
+			w.entry(in, "of", w.list(l.Of))
+			w.entry(in, "by", w.text(l.By.V))
+		})
+	}
+	switch until := c.Window.Until; {
+	case c.Window.Forever:
 		w.entry(in, "window", w.text("forever"))
-	} else {
+	case until.Set:
+		w.mapping(in, "window", func(in string) {
+			w.entry(in, "until_success_of", w.text(until.V))
+			w.entry(in, "at_least", w.text(FormatDuration(c.Window.Duration)))
+		})
+	default:
 		w.entry(in, "window", w.text(FormatDuration(c.Window.Duration)))
 	}
 	w.mapping(in, "response", func(in string) {

@@ -7,7 +7,7 @@ import (
 )
 
 func contractSchema() *schema {
-	window := &schema{Type: "string", AnyOf: []*schema{{Const: "forever"}, schemaRef("duration")}, Examples: []any{"90d", "forever"}}
+	window := &schema{AnyOf: []*schema{{Type: "string", Const: "forever"}, schemaRef("duration"), windowUntilSchema()}, Examples: []any{"90d", "forever"}}
 	effects := &schema{Type: "object", PropertyNames: schemaRef("name"), AdditionalProperties: schemaRef("effect")}
 	s := schemaMapping(
 		schemaWord{"version", true, "The version of this work, which is part of every key: raise it when all work is to be new again.", schemaInteger(1, 1<<31-1)},
@@ -15,7 +15,8 @@ func contractSchema() *schema {
 		schemaWord{"handler", true, "The Go code that does the work: Func, (*T).Method or (T).Method of the package beside this file.", schemaRef("handler")},
 		schemaWord{"delivered_by", false, "What brings the work: a delivery system, or for how long its source may deliver a message again and how soon it wants an answer.", deliveredBySchema()},
 		schemaWord{"identity", true, "When two inputs are the same work.", schemaRef("identity")},
-		schemaWord{"window", true, "For how long done work is remembered, counted from its completion: a duration such as 90d, or forever.", window},
+		schemaWord{"window", true, "For how long done work is remembered, counted from its completion: a duration such as 90d, forever, or until another kind has succeeded.", window},
+		schemaWord{"latest", false, "Of works about one thing only the newest counts: work that is older than what is done is skipped as superseded.", latestSchema()},
 		schemaWord{"response", true, "What a duplicate gets.", schemaRef("response")},
 		schemaWord{"retry", false, "How often failed work may be run again, and how soon.", schemaRef("retry")},
 		schemaWord{"lease", false, "For how long a process that died keeps its work, 1s to 24h; a live one renews it.", schemaRef("duration").withDefault(FormatDuration(DefaultLease))},
@@ -32,6 +33,21 @@ func contractSchema() *schema {
 		{If: &schema{Required: []string{"redact"}}, Then: redacted},
 	}
 	return s
+}
+
+func windowUntilSchema() *schema {
+	return schemaMapping(
+		schemaWord{"until_success_of", true, "The kind of work that has to succeed, in a run that started after this work was done, before it is forgotten.", schemaRef("name")},
+		schemaWord{"at_least", true, "For how long done work is remembered in any case.", schemaRef("duration")},
+	)
+}
+
+func latestSchema() *schema {
+	of := &schema{AnyOf: []*schema{schemaRef("field_path"), schemaRef("field_paths")}, Examples: []any{"InvoiceID"}}
+	return schemaMapping(
+		schemaWord{"of", true, "What the works are about: a field path of the input such as InvoiceID, or a list of them.", of},
+		schemaWord{"by", true, "The field that tells which of two works is newer: an integer, or a time with a declared precision.", schemaRef("field_path")},
+	)
 }
 
 // deliveredBySchema names the systems whose horizon is known; of the others the
