@@ -142,7 +142,7 @@ func run(ctx context.Context, options Options) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	locked, found, err := locks(dir, patterns, inputs, packages)
+	locked, found, err := locks(dir, patterns, inputs, packages, !slices.Concat(diags, more).HasErrors())
 	if err != nil {
 		return report, err
 	}

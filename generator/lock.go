@@ -25,8 +25,9 @@ type lockedModule struct {
 
 // locks compares the contracts of a run with the idem.lock of each module, and
 // gives those files as they should be. They are compared as far as they resolve,
-// so that one run tells all that is wrong.
-func locks(dir string, patterns []string, inputs []*resolve.Input, packages []*model.Package) ([]planned, contracts.Diagnostics, error) {
+// so that one run tells all that is wrong; sound says that all of them do, and that
+// a kind which is not among them is not there.
+func locks(dir string, patterns []string, inputs []*resolve.Input, packages []*model.Package, sound bool) ([]planned, contracts.Diagnostics, error) {
 	modules, err := lockedModules(dir, patterns, inputs, packages)
 	if err != nil {
 		return nil, nil, err
@@ -34,7 +35,7 @@ func locks(dir string, patterns []string, inputs []*resolve.Input, packages []*m
 	var files []planned
 	var diags contracts.Diagnostics
 	for _, m := range modules {
-		file, more, err := m.update(dir)
+		file, more, err := m.update(dir, sound)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -104,7 +105,7 @@ func (m *lockedModule) add(p *model.Package, sources map[*contracts.Contract]*co
 
 // update compares the module's contracts with its idem.lock. The file is nil if
 // there is none and needs to be none.
-func (m *lockedModule) update(dir string) (*planned, contracts.Diagnostics, error) {
+func (m *lockedModule) update(dir string, sound bool) (*planned, contracts.Diagnostics, error) {
 	path := filepath.Join(m.root, lock.Name)
 	src, err := os.ReadFile(path)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -119,6 +120,15 @@ func (m *lockedModule) update(dir string) (*planned, contracts.Diagnostics, erro
 		}
 	}
 	next, diags := old.Update(m.all, m.contracts)
+	if sound {
+		elsewhere := old.Kinds
+		if m.all {
+			elsewhere = nil
+		}
+		if more := checkWindows(elsewhere, m.contracts); more.HasErrors() {
+			return nil, append(diags, more...), nil
+		}
+	}
 	if next == nil || missing && len(next.Kinds) == 0 {
 		return nil, diags, nil
 	}

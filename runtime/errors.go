@@ -176,7 +176,7 @@ func ShouldAck(err error) bool {
 // [ErrSuperseded].
 type NewerWork struct{ ID WorkID }
 
-func (e NewerWork) Error() string { return "newer work is done: " + e.ID.String() }
+func (e NewerWork) Error() string { return "newer work is done: " + e.ID.String()[:12] }
 
 // Is makes a store's error match the reason.
 func (NewerWork) Is(target error) bool { return target == ErrSuperseded }

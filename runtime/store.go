@@ -3,7 +3,6 @@ package idem
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"time"
 )
 
@@ -298,27 +297,6 @@ const (
 	Renewed
 	LeaseLost
 )
-
-// Mark is the place of work among works about one thing, such as the revisions
-// of one invoice. The zero Mark is none.
-//
-// A series remembers the highest mark that was done for as long as the work which
-// set it is remembered. In a transaction of [Store.InTx] what was read of a series
-// must hold until the commit.
-type Mark struct {
-	// Series is the hash of the kind, of how By is counted, and of the thing.
-	Series Hash
-	// By is the place: more is newer, and the same is not older.
-	By int64
-}
-
-// IsZero reports that the work has no place in any series.
-func (m Mark) IsZero() bool { return m.Series == Hash{} }
-
-// NewMark is the last step of a generated derivation: preimage is the kind, how
-// by is counted, and the canonical text of the thing. Only generated code has
-// reason to call it.
-func NewMark(preimage []byte, by int64) Mark { return Mark{Series: sha256.Sum256(preimage), By: by} }
 
 // Window is how long done work is remembered, counted from its completion. The
 // zero Window is invalid: for ever must be said with [Forever].

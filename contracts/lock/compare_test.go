@@ -287,6 +287,16 @@ func comparisons() []comparison {
 			name: "the window gets longer", old: changed(func(v *lock.Version) { v.Window = days(30) }), now: base(),
 		},
 		{
+			name: "the window waits for another kind no more", now: base(),
+			old: changed(func(v *lock.Version) { v.Window.Until = "nightly_sync" }),
+			want: "pay.idem.yaml:7:13: warning: window: the window was 90d and until success of nightly_sync and is 90d: work that was done longer ago than that is forgotten, and done again if it comes again\n" +
+				"  7 |     window: 90d\n    |             ^^^\n  idem.lock:7: version 1 is locked here\n",
+		},
+		{
+			name: "the window waits for another kind besides", old: base(),
+			now: changed(func(v *lock.Version) { v.Window.Until = "nightly_sync" }),
+		},
+		{
 			name: "a bump changes all that it wants", old: base(),
 			now: lock.Version{Number: 2, Identity: listOf("A"), Window: days(1)},
 			want: "pay.idem.yaml:3:14: warning: version: version 2 is new: all work of order_paid is new again, what version 1 has done too " + again + "\n" +

@@ -56,6 +56,7 @@ type Version struct {
 type Window struct {
 	Forever  bool
 	Duration time.Duration // 0 if Forever
+	Until    string        // the kind that has to succeed besides; empty: none
 }
 
 // String is the window as contracts write it.
@@ -63,11 +64,18 @@ func (w Window) String() string {
 	if w.Forever {
 		return "forever"
 	}
-	return contracts.FormatDuration(w.Duration)
+	text := contracts.FormatDuration(w.Duration)
+	if w.Until != "" {
+		text += untilSuccess + w.Until
+	}
+	return text
 }
 
+// untilSuccess stands between the duration of a window and the kind it waits for.
+const untilSuccess = " and until success of "
+
 func (w Window) shorterThan(old Window) bool {
-	return !w.Forever && (old.Forever || w.Duration < old.Duration)
+	return !w.Forever && (old.Forever || w.Duration < old.Duration || old.Until != "" && w.Until != old.Until)
 }
 
 // Body is what the body of a work ID is.

@@ -193,11 +193,12 @@ func (r *reader) window(n *node) Window {
 	if text == "forever" || text == "" {
 		return Window{Forever: true}
 	}
+	text, until, waits := strings.Cut(text, untilSuccess)
 	d, err := contracts.ParseDuration(text)
-	if err != nil || d <= 0 {
+	if err != nil || d <= 0 || waits && !nameForm.MatchString(until) {
 		r.errorf(n.pos, "window: want forever, or a duration: %s", mend)
 	}
-	return Window{Duration: d}
+	return Window{Duration: d, Until: until}
 }
 
 func (r *reader) effect(n *node) Effect {

@@ -184,7 +184,7 @@ func drawVersion(t *rapid.T, number int) lock.Version {
 		v.Golden = strings.Repeat(rapid.StringMatching(`[0-9a-f]`).Draw(t, "digit"), 64)
 	}
 	if rapid.Bool().Draw(t, "duration") {
-		v.Window = lock.Window{Duration: time.Duration(rapid.Int64Range(1, int64(contracts.MaxDuration)).Draw(t, "window"))}
+		v.Window = lock.Window{Duration: time.Duration(rapid.Int64Range(1, int64(contracts.MaxDuration)).Draw(t, "window")), Until: rapid.SampledFrom([]string{"", "nightly_sync"}).Draw(t, "until")}
 	}
 	for _, name := range names(t, "effects", `[a-z][a-z0-9_]{0,3}`, 0) {
 		v.Effects = append(v.Effects, lock.Effect{Name: name, Guard: contracts.Once, OncePer: drawParts(t, 0)})

@@ -111,6 +111,9 @@ func (f *file) kind(mf *model.File, c *model.Contract) {
 	if c.Redact != nil {
 		f.storedFunc(c)
 	}
+	if c.Latest != nil {
+		f.latestFunc(c)
+	}
 	if len(c.Effects) > 0 {
 		f.effects(c)
 	}
@@ -151,6 +154,11 @@ func (f *file) spec(c *model.Contract) []jen.Code {
 	}
 	fields = append(fields,
 		keyed("Payload", f.payload(c.In, c.Payload)),
+	)
+	if c.Latest != nil {
+		fields = append(fields, keyed("Latest", jen.Id(f.kinds[c].latest)))
+	}
+	fields = append(fields,
 		keyed("Window", f.window(s.Window)),
 		keyed("Response", f.response(s.Response)),
 		keyed("Retry", f.retry(c)),
@@ -175,6 +183,9 @@ func (f *file) spec(c *model.Contract) []jen.Code {
 func (f *file) window(w contracts.Window) jen.Code {
 	if w.Forever {
 		return f.idem("Forever").Call()
+	}
+	if w.Until.Set {
+		return f.idem("UntilSuccessOf").Call(jen.Lit(w.Until.V), f.duration(w.Duration))
 	}
 	return f.idem("For").Call(f.duration(w.Duration))
 }

@@ -69,6 +69,7 @@ type kindNames struct {
 	id      string
 	scope   string
 	stored  string
+	latest  string
 	guards  string
 	effects string
 	word    string // OrderPaid
@@ -104,6 +105,9 @@ func (g *pkg) nameKind(c *model.Contract, fields scope) *kindNames {
 	}
 	if c.Redact != nil {
 		k.stored = g.names.declare(lower+"Stored", lower+"StoredInput")
+	}
+	if c.Latest != nil {
+		k.latest = g.names.declare(lower+"Latest", lower+"WorkLatest")
 	}
 	if len(c.Effects) > 0 {
 		k.guards = g.names.declare(lower+"Guards", lower+"GuardedEffects")

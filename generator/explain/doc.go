@@ -8,7 +8,8 @@
 //
 // Where to find what:
 //
-//   - explain.go: the text as a whole, window and duplicates
+//   - explain.go: the text as a whole, and duplicates
+//   - memory.go: for how long work is remembered, and which of two is newer
 //   - identity.go: when inputs are the same work, and the text that is hashed
 //   - retry.go: attempts and pauses
 //   - effects.go: what each guard promises, and every point of a crash

@@ -19,6 +19,7 @@ func Contract(c *contracts.Contract, place string) string {
 
 	w.heading("What is the same work")
 	identity(w, c)
+	latest(w, c)
 	w.heading("For how long it is remembered")
 	window(w, c)
 	kept(w, c)
@@ -54,14 +55,6 @@ func delivery(w *writer, d *contracts.Delivery) {
 	}
 }
 
-func window(w *writer, c *contracts.Contract) {
-	if c.Window.Forever {
-		w.para("For ever: work that was done or given up never becomes new again.")
-		return
-	}
-	w.para("For %s from the moment at which the work was done or given up. The same input after that is new work, and all of it is done again. Work on which a person has to decide is not forgotten.", span(c.Window.Duration))
-}
-
 // kept says what of the input and of the program goes into the ledger.
 func kept(w *writer, c *contracts.Contract) {
 	switch {
@@ -80,16 +73,21 @@ func kept(w *writer, c *contracts.Contract) {
 // duplicates tells the answer for every state that work can be in.
 func duplicates(w *writer, c *contracts.Contract) {
 	w.para("A duplicate is a second delivery of the same work. What Do answers depends on how far the first one came:")
-	w.table([][]string{
+	rows := [][]string{
 		{"the work is", "the duplicate gets", "acknowledge"},
 		append([]string{"done"}, whenDone(c)...),
+	}
+	if c.Latest.Set {
+		rows = append(rows, []string{"superseded by newer work", "ErrSuperseded, as the first one did", "yes"})
+	}
+	w.table(append(rows, [][]string{
 		append([]string{"running"}, whileRunning(c)...),
 		{"failed, and it is too early to try again", "ErrRetryLater, with the time of the next attempt", "no"},
 		{"failed, and the pause is over", "the next attempt, and its result", "if it succeeds, or gives up"},
 		{"unknown: an effect may or may not have happened", "ErrOutcomeUnknown, until a person decides", "no"},
 		{"waiting for a person's approval", "ErrAwaitingApproval", "no"},
 		{"dead: given up after the last attempt or a permanent error", "ErrDead", "yes"},
-	})
+	}...))
 	switch c.Response.OtherPayload.V {
 	case contracts.OtherPayloadError:
 		w.para("If the duplicate is the same work and the rest of its input differs, it gets ErrPayloadMismatch instead, which is not to be acknowledged. Fields that look as if they changed with every delivery are not compared%s, and nothing is if the Go type of the input has changed in between.", leftOut(&c.Identity))
@@ -137,6 +135,9 @@ func acknowledge(w *writer, c *contracts.Contract) {
 	}
 	if c.Response.WhenDone.V == contracts.WhenDoneError {
 		rows = append(rows, []string{"ErrDone", "it was done before", "yes"})
+	}
+	if c.Latest.Set {
+		rows = append(rows, []string{"ErrSuperseded", "newer work is done, and this has no use any more", "yes"})
 	}
 	rows = append(rows,
 		[]string{"ErrDead", "it was given up, and the ledger keeps it for a person", "yes"},

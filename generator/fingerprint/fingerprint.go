@@ -17,7 +17,7 @@ func Contract(c *model.Contract, module string) lock.Version {
 		Number:   c.Spec.Version.V,
 		Identity: d.identity(c),
 		Golden:   d.golden(c),
-		Window:   lock.Window{Forever: c.Spec.Window.Forever, Duration: c.Spec.Window.Duration},
+		Window:   lock.Window{Forever: c.Spec.Window.Forever, Duration: c.Spec.Window.Duration, Until: c.Spec.Window.Until.V},
 		Effects:  d.effects(c),
 	}
 }

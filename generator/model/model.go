@@ -52,7 +52,8 @@ type Contract struct {
 	In, Out   *Type
 
 	Identity  Identity
-	Scope     *Value // nil without a scope
+	Scope     *Value  // nil without a scope
+	Latest    *Latest // nil if works have no order
 	Payload   *Form
 	Redact    *Redaction // nil if all of the input may be stored
 	Permanent []ErrorRef
@@ -92,6 +93,12 @@ type Identity struct {
 	Hash   *Form    // an object; in an array after the scope if there is one
 	// Input says that the input is a pointer, which may be nil.
 	Input bool
+}
+
+// Latest is the order of works about one thing.
+type Latest struct {
+	Of []*Value
+	By *Value // an integer or a time
 }
 
 // Effect is an effect together with the functions that carry it out.
@@ -188,6 +195,9 @@ func (c *Contract) Forms() []*Form {
 	}
 	if c.Scope != nil {
 		values = append(values, c.Scope)
+	}
+	if c.Latest != nil {
+		values = append(values, c.Latest.Of...)
 	}
 	for _, e := range c.Effects {
 		forms = append(forms, e.Payload)

@@ -25,6 +25,7 @@ func (c *contract) resolveIdentity(m *model.Contract) {
 	case contracts.ByHash:
 		c.hashIdentity(m, id)
 	}
+	c.resolveLatest(m, norms)
 	c.payload(m, id, norms)
 }
 
@@ -231,6 +232,12 @@ func (c *contract) value(v contracts.Value[string], path string, root types.Type
 		c.fail(v.Pos, path, field, "field %s%s looks like %s, which differs between deliveries of the same work%s", v.V, also, why, excuse(use, v.V))
 		return nil
 	}
+	return c.valueAt(v, path, root, norms, use, p)
+}
+
+// valueAt is value of a path that is resolved and does not look volatile.
+func (c *contract) valueAt(v contracts.Value[string], path string, root types.Type, norms *choice, use usage, p *fieldPath) *model.Value {
+	field := p.last()
 	at := norms
 	for _, f := range p.chain {
 		at = at.child(f)

@@ -154,6 +154,8 @@ func TestTheContractPageNamesWhatTheParserTakes(t *testing.T) {
 		{"## Contract", "key", "CONTRACT", "nosuch: 1", "known here: "},
 		{"## Identity", "key", "IDENTITY", "key: F, nosuch: 1", "known here: "},
 		{"## Identity", "normaliser", "IDENTITY", "key: F, normalize: {F: [nosuch]}", "want "},
+		{"## Latest", "key", "CONTRACT", "latest: {nosuch: 1}", "known here: "},
+		{"## Window", "key", "CONTRACT", "window: {nosuch: 1}", "known here: "},
 		{"## Response", "key", "RESPONSE", "nosuch: 1, when_done: error, while_running: error, other_payload: error", "known here: "},
 		{"## Retry", "key", "RETRY", "nosuch: 1", "known here: "},
 		{"## Effects", "key", "EFFECT", "guard: read, nosuch: 1", "known here: "},

@@ -133,12 +133,12 @@ func (w *World) Answer(value any, replayed bool, state idem.State, err error) {
 
 var (
 	shortID = regexp.MustCompile(` [0-9a-f]{12}: `)
-	nextAt  = regexp.MustCompile(`, next at [0-9TZ:.-]+\)`)
+	someday = regexp.MustCompile(`(, next|, its lease ends) at [0-9TZ:.-]+\)`)
 )
 
 // Text is an error's text without what differs from run to run.
 func Text(err error) string {
-	return nextAt.ReplaceAllString(shortID.ReplaceAllString(err.Error(), ": "), ", next LATER)")
+	return someday.ReplaceAllString(shortID.ReplaceAllString(err.Error(), ": "), "$1 LATER)")
 }
 
 // Works says which of the inputs are the same work: work A, work B and so on.
