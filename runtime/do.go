@@ -73,6 +73,11 @@ func (c *contract[Tx, In, Out]) Do(ctx context.Context, in In) (Result[Out], err
 		return Result[Out]{}, c.fail(d, err, Work{}, nil)
 	}
 	defer c.ledger.running.Done()
+	return c.perform(ctx, d)
+}
+
+// perform does the work of a delivery, or answers from the ledger.
+func (c *contract[Tx, In, Out]) perform(ctx context.Context, d *delivery[In]) (Result[Out], error) {
 	if c.spec.Keyed {
 		if reason, cause := c.ledger.checkKey(ctx); reason != nil {
 			d.id = WorkID{} // under another key it names no work
@@ -488,6 +493,9 @@ func (c *contract[Tx, In, Out]) settle(run *Run, work Work, out Out, failure err
 	if newer, ok := newerThan(sticky); ok {
 		end.State, end.SupersededBy = StateDone, newer.ID
 		return end, newer
+	}
+	if until, waits := run.waits(failure, sticky); waits {
+		return c.awaitChild(run, end, until, or(failure, sticky))
 	}
 	cause := failure
 	if sticky != nil {

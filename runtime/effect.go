@@ -85,6 +85,7 @@ const (
 type Guarded[In, Out any] struct {
 	effect Effect[In, Out]
 	guard  guard[In, Out]
+	work   childContract[In, Out] // of a child, else nil
 	broken error
 }
 

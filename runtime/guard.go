@@ -38,6 +38,10 @@ type attempt[In, Out any] struct {
 	uncertain bool
 	// calls is how many calls have been started, in all attempts.
 	calls int
+	// former are the IDs that a child may have from former versions of its contract.
+	former []Predecessor
+	// anyPayload: another input under the same key is the same.
+	anyPayload bool
 	ask[In]
 }
 
@@ -75,6 +79,11 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 		}
 		return a.recorded()
 	case EffectRefused:
+		if row.Guard == GuardWork && a.guard == GuardWork {
+			// A person may have had the child tried again.
+			a.key = row.Key
+			return g.guard.again(ctx, a)
+		}
 		return out, run.fail(ErrEffectRefused, a.id.Name, ClassPermanent, run.read.storedRefusal(*row))
 	case EffectGivenUp:
 		return out, run.fail(ErrGivenUp, a.id.Name, ClassPermanent, &storedError{message: row.LastError})
@@ -111,6 +120,9 @@ func (g *Guarded[In, Out]) usable(run *Run) error {
 
 // prepare derives the effect's key and its payload's hash.
 func (g *Guarded[In, Out]) prepare(run *Run, in In) (*attempt[In, Out], error) {
+	if g.work != nil {
+		return g.prepareChild(run, in)
+	}
 	name := g.effect.Name
 	unusable := func(cause error) error { return run.fail(ErrEffectFailed, name, ClassPermanent, cause) }
 	canonical, err := g.effect.Payload.Append(nil, in)
@@ -152,6 +164,8 @@ func (a *attempt[In, Out]) diverged() error {
 		return nil
 	case row.Guard == GuardRead:
 		// A read has no effect: its first answer stands.
+		return nil
+	case a.anyPayload:
 		return nil
 	}
 	return a.run.stick(a.run.fail(ErrEffectDiverged, a.id.Name, ClassUnknown,

@@ -46,6 +46,7 @@ type entry struct {
 	id    EffectID
 	row   EffectRow // the zero State: there is no row
 	asked bool      // by this attempt
+	waits *Error    // why a child has not ended, as this attempt was told last
 	busy  chan struct{}
 }
 
@@ -247,7 +248,12 @@ func (r *Run) ledgerError(effect string, err error) *Error {
 func (r *Run) unsettled() *Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var waits *Error
 	for _, e := range r.order {
+		if e.waits != nil {
+			waits = e.waits
+			continue
+		}
 		switch e.row.State {
 		case EffectDone, EffectStarted, EffectUnknown:
 			if !e.asked && e.row.Guard != GuardRead {
@@ -260,7 +266,7 @@ func (r *Run) unsettled() *Error {
 				errors.New("the handler completed although it is not known whether the effect happened"))
 		}
 	}
-	return nil
+	return waits
 }
 
 // newerThan is the work because of which an attempt has no use any more.

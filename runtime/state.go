@@ -39,6 +39,7 @@ const (
 	GuardOnce           Guard = "once"
 	GuardRepeatable     Guard = "repeatable"
 	GuardRead           Guard = "read"
+	GuardWork           Guard = "work" // other work, as a child: its key is that work's ID
 )
 
 // Class is what an error means for a repeat.

@@ -69,6 +69,9 @@ type Writer interface {
 	// work whose budget is empty becomes dead instead. A claim whose token already
 	// owns the work is won: its acknowledgement had been lost.
 	//
+	// Of forgotten work everything goes: its effects, its attempts, and its children,
+	// which are the work that has the key of an effect with the guard work for its ID.
+	//
 	// Work that the claim would win and that is older than what c.Mark's series
 	// remembers becomes done instead, superseded and without a result.
 	//

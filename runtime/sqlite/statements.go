@@ -10,6 +10,7 @@ import (
 type statements struct {
 	claim, read, extend           *sql.Stmt
 	forgetEffects, forgetAttempts *sql.Stmt
+	children, forgetWork          *sql.Stmt
 	abandonAttempt, startAttempt  *sql.Stmt
 	effects                       *sql.Stmt
 	writeEffect, moveEffect       *sql.Stmt
@@ -33,6 +34,8 @@ func (s *Store) prepare(ctx context.Context) error {
 		{&s.stmts.read, s.writer, readSQL},
 		{&s.stmts.extend, s.writer, extendSQL},
 		{&s.stmts.forgetEffects, s.writer, `DELETE FROM effect_log WHERE work_id = ?1`},
+		{&s.stmts.children, s.writer, childrenSQL},
+		{&s.stmts.forgetWork, s.writer, `DELETE FROM work_log WHERE work_id = ?1`},
 		{&s.stmts.forgetAttempts, s.writer, `DELETE FROM attempt_log WHERE work_id = ?1`},
 		{&s.stmts.abandonAttempt, s.writer, abandonAttemptSQL},
 		{&s.stmts.startAttempt, s.writer, startAttemptSQL},

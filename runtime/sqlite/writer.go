@@ -96,6 +96,7 @@ func startsAfresh(work idem.Work) bool {
 func (w *writer) forget(ctx context.Context, row, claimedAs idem.WorkID) error {
 	id := row.String()
 	return errors.Join(
+		w.forgetChildren(ctx, id),
 		w.exec(ctx, w.store.stmts.forgetEffects, id),
 		w.exec(ctx, w.store.stmts.forgetAttempts, id),
 		w.exec(ctx, w.store.stmts.forgetAliases, id, claimedAs.String()))

@@ -29,6 +29,7 @@ func Run[Tx any](t *testing.T, open Opener[Tx]) {
 		{"Leases", leaseTests[Tx]()},
 		{"Succession", successionTests[Tx]()},
 		{"Effects", effectTests[Tx]()},
+		{"Children", childTests[Tx]()},
 		{"Latest", latestTests[Tx]()},
 		{"Successes", successTests[Tx]()},
 		{"Values", valueTests[Tx]()},

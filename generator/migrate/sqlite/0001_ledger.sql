@@ -70,7 +70,7 @@ CREATE TABLE effect_log (
   effect       TEXT    NOT NULL,
   per_hash     TEXT    NOT NULL DEFAULT '',
   seq          INTEGER NOT NULL CHECK (seq > 0),
-  guard        TEXT    NOT NULL CHECK (guard IN ('transaction', 'idempotency_key', 'upsert', 'find_first', 'once', 'repeatable', 'read')),
+  guard        TEXT    NOT NULL CHECK (guard IN ('transaction', 'idempotency_key', 'upsert', 'find_first', 'once', 'repeatable', 'read', 'work')),
   state        TEXT    NOT NULL CHECK (state IN ('started', 'not_applied', 'done', 'refused', 'given_up', 'unknown')),
   effect_key   TEXT    NOT NULL DEFAULT '',
   key_epoch    INTEGER NOT NULL DEFAULT 0 CHECK (key_epoch >= 0),

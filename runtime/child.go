@@ -1,0 +1,271 @@
+package idem
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Child is an effect that is other work: that of another contract over the same
+// ledger, under an ID of its own that is the effect's key. It has its own row,
+// lease, attempts and effects, goes on where it stopped, and is remembered as long
+// as the work that it is a child of. What its contract says of duplicates and of
+// its window is for work that is delivered by itself.
+//
+// While it waits (for its next attempt, for another process, for a person) the
+// attempt of its parent ends and is given back: it is due when the child is.
+func Child[In, Out any](name string, work Contract[In, Out]) *Guarded[In, Out] {
+	c, ok := work.(childContract[In, Out])
+	if !ok {
+		return &Guarded[In, Out]{effect: Effect[In, Out]{Name: name}, broken: errors.New("its contract is none that Define has made")}
+	}
+	g := guarded(Effect[In, Out]{Name: name, Payload: c.form()}, workGuard[In, Out]{c})
+	g.work = c
+	return g
+}
+
+// childContract is what a contract does as the child of other work.
+type childContract[In, Out any] interface {
+	form() Payload[In]
+	// takesAny tells whether the same work may come with another payload.
+	takesAny() bool
+	over(*core) bool
+	// identities are the ID that the input's work has by itself, and before it those
+	// that former versions gave it.
+	identities(in In) (own WorkID, former []Predecessor, err error)
+	doChild(ctx context.Context, id WorkID, former []Predecessor, in In) (Result[Out], error)
+}
+
+func (c *contract[Tx, In, Out]) form() Payload[In] { return c.spec.Payload }
+func (c *contract[Tx, In, Out]) takesAny() bool {
+	return c.spec.Response.OtherPayload == OtherPayloadReturnOriginal
+}
+func (c *contract[Tx, In, Out]) over(other *core) bool { return c.ledger.core == other }
+
+func (c *contract[Tx, In, Out]) identities(in In) (own WorkID, former []Predecessor, err error) {
+	if own, err = c.ID(in); err != nil {
+		return WorkID{}, nil, err
+	}
+	return own, c.spec.predecessors(in), nil
+}
+
+// doChild does the work under an ID that its parent gives it. The parent needs
+// the result or the reason why there is none, whatever duplicates get; it does
+// not wait for another owner, and the child is not forgotten before it.
+func (c *contract[Tx, In, Out]) doChild(ctx context.Context, id WorkID, former []Predecessor, in In) (Result[Out], error) {
+	child := *c
+	child.spec.Window = Forever()
+	child.spec.Response.WhenDone, child.spec.Response.WhileRunning = DoneReturnOriginal, RunningError
+	d, err := child.deliver(in)
+	if err != nil {
+		return Result[Out]{}, err
+	}
+	d.id, d.before = id, former
+	return child.perform(ctx, d)
+}
+
+// childID is the ID of the child that an effect stands for: the effect's key, with
+// the child's own ID for what it is once per.
+func childID(parent WorkID, effect string, own WorkID) WorkID {
+	return WorkID{effectKey(parent, effect, perWork(own), 0)}
+}
+
+// perWork is the canonical array of a work ID.
+func perWork(id WorkID) []byte { return []byte(`["` + id.String() + `"]`) }
+
+// prepareChild names the child that an input asks for. One that an earlier attempt
+// has begun keeps the name by which it was begun, although its contract may have
+// another version by now.
+func (g *Guarded[In, Out]) prepareChild(run *Run, in In) (*attempt[In, Out], error) {
+	name := g.effect.Name
+	own, former, err := g.work.identities(in)
+	if err != nil {
+		class := ClassNotApplied
+		if errors.Is(err, ErrIdentity) {
+			class = ClassPermanent
+		}
+		return nil, run.fail(ErrEffectFailed, name, class, err)
+	}
+	canonical, err := g.effect.Payload.Append(nil, in)
+	if err != nil {
+		return nil, run.fail(ErrEffectFailed, name, ClassPermanent, fmt.Errorf("its input has no canonical form: %w", err))
+	}
+	a := &attempt[In, Out]{run: run, effect: &g.effect, guard: GuardWork, anyPayload: g.work.takesAny()}
+	for i, p := range former {
+		if run.knows(EffectID{name, hexSum(perWork(own))}) {
+			break
+		}
+		if run.knows(EffectID{name, hexSum(perWork(p.ID))}) {
+			own, former = p.ID, former[i+1:]
+			break
+		}
+	}
+	for _, p := range former {
+		a.former = append(a.former, Predecessor{ID: childID(run.fence.ID, name, p.ID), Version: p.Version})
+	}
+	// The child's own row holds its input.
+	a.ask = ask[In]{in: in, id: EffectID{name, hexSum(perWork(own))}, key: childID(run.fence.ID, name, own).String(), hash: sha256.Sum256(canonical)}
+	return a, nil
+}
+
+// knows tells whether an earlier attempt, or this one, has asked for the effect.
+func (r *Run) knows(id EffectID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.entries[id]
+	return e != nil && e.row.State != ""
+}
+
+// workGuard: the child's own row says how far it is, and is asked each time. The
+// parent's row says that it was begun, and holds the result once there is one.
+type workGuard[In, Out any] struct{ work childContract[In, Out] }
+
+func (workGuard[In, Out]) name() Guard { return GuardWork }
+
+func (g workGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	if !g.work.over(a.run.core) {
+		return out, a.run.fail(ErrContract, a.id.Name, ClassNotApplied, errors.New("its contract is over another ledger"))
+	}
+	if err := a.begin(ctx, true); err != nil {
+		return out, err
+	}
+	return g.again(ctx, a)
+}
+
+func (g workGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
+	id, err := ParseWorkID(a.key)
+	if err != nil {
+		return out, a.run.stick(a.run.fail(ErrLedger, a.id.Name, ClassUnknown, fmt.Errorf("the row's key names no work: %w", err)))
+	}
+	a.run.await(a.entry, nil)
+	callCtx, stop := a.run.callContext(ctx)
+	defer stop()
+	result, err := g.work.doChild(callCtx, id, a.former, a.in)
+	if err != nil {
+		return out, a.childFailed(ctx, callCtx, err)
+	}
+	a.key = result.ID.String() // as the ledger calls it
+	w := a.result(result.Value)
+	w.ExternalRef = result.ExternalRef
+	return result.Value, a.write(ctx, EffectDone, w)
+}
+
+// childFailed says what a child that gave no result means for its parent.
+func (a *attempt[In, Out]) childFailed(ctx, callCtx context.Context, cause error) error {
+	e, ok := errors.AsType[*Error](cause)
+	if !ok {
+		return a.run.fail(ErrEffectFailed, a.id.Name, ClassTransient, cause)
+	}
+	switch e.Reason {
+	case ErrDead, ErrSuperseded:
+		// Not for good: a person may have a dead child tried again, and then its
+		// parent. The child is asked again each time.
+		if err := a.write(ctx, EffectRefused, EffectWrite{Error: cause.Error()}); err != nil {
+			return err
+		}
+		return a.run.fail(ErrEffectRefused, a.id.Name, ClassPermanent, cause)
+	case ErrPayloadMismatch:
+		return a.run.stick(a.run.fail(ErrEffectDiverged, a.id.Name, ClassUnknown, cause))
+	case ErrResultDropped:
+		return a.run.stick(a.run.fail(ErrOutcomeUnknown, a.id.Name, ClassUnknown, cause))
+	case ErrRunning, ErrRetryLater, ErrLeaseLost, ErrOutcomeUnknown, ErrEffectDiverged, ErrAwaitingApproval:
+		if callCtx.Err() != nil {
+			break // the parent ran out of time, or its caller has left
+		}
+		waits := a.run.fail(ErrEffectFailed, a.id.Name, ClassTransient, &childWaits{e.RetryAt, cause})
+		a.run.await(a.entry, waits)
+		return waits
+	}
+	return a.run.fail(ErrEffectFailed, a.id.Name, ClassTransient, cause)
+}
+
+// await notes that a child waits, so that its parent does not complete without it,
+// or that it waits no more.
+func (r *Run) await(e *entry, why *Error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.waits = why
+}
+
+// childWaits is why an attempt ends early: a child has not ended, and may at the
+// time that it says. The zero time means that nobody knows, as where a person
+// decides.
+type childWaits struct {
+	until time.Time
+	cause error
+}
+
+func (w *childWaits) Error() string { return w.cause.Error() }
+func (w *childWaits) Unwrap() error { return w.cause }
+
+// waitsForChild tells whether err is of children that wait and of nothing else,
+// and when the first of them may go on. Of several errors in one, each has to be:
+// an attempt in which something else has failed counts.
+func waitsForChild(err error) (until time.Time, ok bool) {
+	for err != nil {
+		switch e := err.(type) {
+		case *childWaits:
+			return e.until, true
+		case *Error:
+			err = e.Cause
+			continue
+		}
+		if parts := joined(err); len(parts) > 0 {
+			return allWait(parts)
+		}
+		if multi, several := err.(interface{ Unwrap() []error }); several { // fmt.Errorf("%w: %w", …)
+			for _, part := range multi.Unwrap() {
+				if until, ok := waitsForChild(part); ok {
+					return until, true
+				}
+			}
+			return time.Time{}, false
+		}
+		err = errors.Unwrap(err)
+	}
+	return time.Time{}, false
+}
+
+func allWait(parts []error) (first time.Time, ok bool) {
+	for _, part := range parts {
+		until, ok := waitsForChild(part)
+		if !ok {
+			return time.Time{}, false
+		}
+		if first.IsZero() || !until.IsZero() && until.Before(first) {
+			first = until
+		}
+	}
+	return first, true
+}
+
+// or is the handler's error, or else the one that keeps its work from completing.
+func or(failure error, sticky *Error) error {
+	if failure == nil {
+		return sticky
+	}
+	return failure
+}
+
+// waits tells whether an attempt ends because of children that wait, and when the
+// first of them may go on.
+func (r *Run) waits(failure error, sticky *Error) (until time.Time, ok bool) {
+	if r.stuck() != nil || failure == nil && sticky == nil {
+		return time.Time{}, false
+	}
+	return waitsForChild(or(failure, sticky))
+}
+
+// awaitChild ends an attempt that can go on when a child has: due then, and given
+// back, since the child counts its own attempts. Where a person decides about the
+// child, the work is looked at again after the longest backoff.
+func (c *contract[Tx, In, Out]) awaitChild(run *Run, end End, until time.Time, cause error) (End, error) {
+	end.State, end.Class, end.Refund, end.Error = StateFailed, ClassTransient, true, cause.Error()
+	end.RetryIn = c.spec.Retry.Max
+	if !until.IsZero() {
+		end.RetryIn = max(0, until.Sub(run.now()), run.notBefore.Sub(run.now()))
+	}
+	return end, cause
+}
