@@ -79,6 +79,7 @@ func (p *parser) contract(c *Contract, it item) {
 	}
 	present, ok := p.mapping(it, "a mapping with version, statement, handler, identity, window and response", append([]field{
 		{"version", func(it item) { p.whole(it, &c.Version, 1, 1<<31-1) }},
+		{"supersedes", func(it item) { p.supersedes(c, it) }},
 		{"statement", func(it item) { p.statement(c, it) }},
 		{"handler", func(it item) { p.handler(c, it) }},
 		{"delivered_by", func(it item) { p.deliveredBy(c, it) }},
@@ -97,18 +98,19 @@ func (p *parser) contract(c *Contract, it item) {
 		{"payload", func(it item) { word(p, it, &c.Payload, payloads) }},
 		{"redact", func(it item) { c.Redact = p.fieldPaths(it) }},
 		{"effects", func(it item) { p.effects(c, it) }},
-	}, unsupported("supersedes", "decisions")...))
+	}, unsupported("decisions")...))
 	if !ok {
 		return
 	}
 	p.unanswered(c.Kind.Pos, "", present, []question{
-		{"version", "which version of this work is it? It is part of every key: write 1, and raise it when all work is to be new again"},
+		{"version", "which version of this work is it? It is part of every key: write 1, and raise it when the key changes or all work is to be new again"},
 		{"statement", "what does the contract promise? Say it in one sentence"},
 		{"handler", "which Go code does the work? Answer with Func, (*T).Method or (T).Method of this package"},
 		{"identity", "when are two inputs the same work? Answer with {key: FIELD}, {key: [FIELD, FIELD]}, {hash: {fields: [FIELD]}}, {hash: {except: [FIELD]}} or, where the caller chooses, {caller_key: FIELD, scope: FIELD}"},
 		{"window", "for how long is done work remembered? Answer with forever, a duration such as 90d, or {until_success_of: KIND, at_least: DURATION}"},
 		{"response", "what does a duplicate get? Answer with {when_done: " + orSlash(whenDone) + ", while_running: {wait: DURATION} | error | no_op, other_payload: " + orSlash(otherPayload) + "}"},
 	})
+	p.checkSupersedes(c)
 	p.checkParts(c)
 	p.checkLatest(c)
 	p.checkCallers(&c.Identity)
@@ -124,6 +126,7 @@ func (p *parser) contract(c *Contract, it item) {
 func (c *Contract) defaults() {
 	at := c.Kind.Pos
 	c.Version.Pos, c.Statement.Pos, c.Handler.Pos = at, at, at
+	c.Supersedes.place(at)
 	c.Delivery.place(at)
 	c.Identity = Identity{Pos: at, KeyPos: at, Scope: Value[string]{Pos: at}}
 	c.Window.Pos = at

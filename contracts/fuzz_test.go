@@ -76,6 +76,7 @@ func checkComplete(t *testing.T, c *Contract) {
 	for name, ok := range map[string]bool{
 		"kind":          nameForm.MatchString(c.Kind.V),
 		"version":       c.Version.Set && c.Version.V >= 1,
+		"supersedes":    !c.Supersedes.Set || c.Supersedes.Version.V >= 1 && c.Supersedes.Version.V < c.Version.V && c.Supersedes.Because.Set && c.Supersedes.OldWork.Set,
 		"statement":     c.Statement.Set && strings.TrimSpace(c.Statement.V) != "",
 		"handler":       c.Handler.Set,
 		"identity":      c.Identity.Set && (c.Identity.Strategy != ByHash) == (len(c.Identity.Key) > 0) && c.Identity.Strategy != "",

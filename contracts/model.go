@@ -46,22 +46,23 @@ type Value[T any] struct {
 // Contract says what one kind of work is, how long it is remembered and what a
 // duplicate gets.
 type Contract struct {
-	Kind      Value[string] // ^[a-z][a-z0-9_]{0,62}$
-	Version   Value[int]    // 1 to 2147483647
-	Statement Value[string]
-	Handler   Value[string] // see ParseHandler for its parts
-	Delivery  Delivery      // what brings the work; not Set if the contract does not say
-	Identity  Identity
-	Latest    Latest // not Set: works have no order
-	Window    Window
-	Response  Response
-	Retry     Retry
-	Payload   Value[Payload]       // default keep
-	Redact    []Value[string]      // field paths of the input that the ledger must not store; none is a part of another
-	Release   Value[string]        // not Set: what the ledger was told
-	Lease     Value[time.Duration] // 1s to 24h; default 2m
-	Timeout   Value[time.Duration] // 1s or more; default 10m; may be longer or shorter than the lease
-	Effects   []*Effect            // in the order of the file
+	Kind       Value[string] // ^[a-z][a-z0-9_]{0,62}$
+	Version    Value[int]    // 1 to 2147483647
+	Supersedes Supersedes    // not Set: nothing is said about an earlier version
+	Statement  Value[string]
+	Handler    Value[string] // see ParseHandler for its parts
+	Delivery   Delivery      // what brings the work; not Set if the contract does not say
+	Identity   Identity
+	Latest     Latest // not Set: works have no order
+	Window     Window
+	Response   Response
+	Retry      Retry
+	Payload    Value[Payload]       // default keep
+	Redact     []Value[string]      // field paths of the input that the ledger must not store; none is a part of another
+	Release    Value[string]        // not Set: what the ledger was told
+	Lease      Value[time.Duration] // 1s to 24h; default 2m
+	Timeout    Value[time.Duration] // 1s or more; default 10m; may be longer or shorter than the lease
+	Effects    []*Effect            // in the order of the file
 }
 
 // Effect returns the effect of that name, or nil.

@@ -11,6 +11,9 @@ import (
 // normalizers are the words, in the order in which messages list them.
 var normalizers = []NormalizerName{Exact, Trim, Lower, CollapseSpace, Digits, Email, URL, DropParams, Second, Millisecond, Microsecond, Nanosecond, MinorUnits}
 
+// IsNormalizer tells whether a normaliser has that name.
+func IsNormalizer(name string) bool { return slices.Contains(normalizers, NormalizerName(name)) }
+
 func (p *parser) normalize(id *Identity, it item) {
 	const want = "a mapping of field paths to lists of normalisers such as {Email: [email]}"
 	if it.node.Kind != yaml.MappingNode {

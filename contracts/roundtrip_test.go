@@ -84,6 +84,13 @@ func drawContract(t *rapid.T, kind string) *Contract {
 	c := &Contract{Kind: set(kind)}
 	c.defaults()
 	c.Version = set(rapid.IntRange(1, 1<<31-1).Draw(t, "version"))
+	if c.Version.V > 1 && rapid.Bool().Draw(t, "has supersedes") {
+		c.Supersedes = Supersedes{
+			Set: true, Version: set(rapid.IntRange(1, c.Version.V-1).Draw(t, "superseded")),
+			Because: set(rapid.StringMatching(`[A-Z][a-z: ]{0,20}[a-z.]`).Draw(t, "because")),
+			OldWork: set(rapid.SampledFrom(oldWorks).Draw(t, "old_work")),
+		}
+	}
 	c.Statement = set(rapid.StringMatching(`[A-Z]([a-z:#{}\[\]"'\\ ,&*!%@é日-]{0,40}[a-z.])`).Draw(t, "statement"))
 	c.Handler = set(rapid.SampledFrom([]string{"F", "(*T).M", "(T).M"}).Draw(t, "handler"))
 	c.Window = Window{Set: true, Forever: rapid.Bool().Draw(t, "forever")}
@@ -371,6 +378,13 @@ func (w *writer) listIf(indent, name string, values []Value[string]) {
 
 func (w *writer) contract(in string, c *Contract) {
 	w.entry(in, "version", fmt.Sprint(c.Version.V))
+	if s := c.Supersedes; s.Set {
+		w.mapping(in, "supersedes", func(in string) {
+			w.entry(in, "version", fmt.Sprint(s.Version.V))
+			w.entry(in, "because", w.text(s.Because.V))
+			w.entry(in, "old_work", string(s.OldWork.V))
+		})
+	}
 	w.entry(in, "statement", w.text(c.Statement.V))
 	w.entry(in, "handler", w.text(c.Handler.V))
 	switch d := c.Delivery; {

@@ -10,7 +10,8 @@ func contractSchema() *schema {
 	window := &schema{AnyOf: []*schema{{Type: "string", Const: "forever"}, schemaRef("duration"), windowUntilSchema()}, Examples: []any{"90d", "forever"}}
 	effects := &schema{Type: "object", PropertyNames: schemaRef("name"), AdditionalProperties: schemaRef("effect")}
 	s := schemaMapping(
-		schemaWord{"version", true, "The version of this work, which is part of every key: raise it when all work is to be new again.", schemaInteger(1, 1<<31-1)},
+		schemaWord{"version", true, "The version of this work, which is part of every key: raise it when the key changes or all work is to be new again.", schemaInteger(1, 1<<31-1)},
+		schemaWord{"supersedes", false, "What the version before this one means: why it changed, and whether its work goes on (honor: the key changed, the work did not) or all of it is new (reprocess).", supersedesSchema()},
 		schemaWord{"statement", true, "What the contract promises, in one sentence.", &schema{Type: "string", Pattern: `\S`}},
 		schemaWord{"handler", true, "The Go code that does the work: Func, (*T).Method or (T).Method of the package beside this file.", schemaRef("handler")},
 		schemaWord{"delivered_by", false, "What brings the work: a delivery system, or for how long its source may deliver a message again and how soon it wants an answer.", deliveredBySchema()},
@@ -47,6 +48,14 @@ func latestSchema() *schema {
 	return schemaMapping(
 		schemaWord{"of", true, "What the works are about: a field path of the input such as InvoiceID, or a list of them.", of},
 		schemaWord{"by", true, "The field that tells which of two works is newer: an integer, or a time with a declared precision.", schemaRef("field_path")},
+	)
+}
+
+func supersedesSchema() *schema {
+	return schemaMapping(
+		schemaWord{"version", true, "The version before this one, as it stands in idem.lock.", schemaInteger(1, 1<<31-1)},
+		schemaWord{"because", true, "Why the version changed, in one sentence.", &schema{Type: "string", Pattern: `\S`}},
+		schemaWord{"old_work", true, "What becomes of the work of that version: honor (it goes on, and what is done stays done) or reprocess (all of it is new).", schemaEnum(oldWorks)},
 	)
 }
 

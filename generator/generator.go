@@ -137,12 +137,16 @@ func run(ctx context.Context, options Options) (Report, error) {
 			report.Contracts += len(f.Contracts)
 		}
 	}
-	packages, more, stats, err := resolve.Packages(ctx, resolve.Options{Dir: dir, Tags: options.Tags, Env: options.Env}, inputs)
+	read, err := readLocks(dir, patterns, inputs)
+	if err != nil {
+		return report, err
+	}
+	packages, more, stats, err := resolve.Packages(ctx, resolve.Options{Dir: dir, Tags: options.Tags, Env: options.Env, Locks: read.files()}, inputs)
 	report.Stats.Stats = stats
 	if err != nil {
 		return report, err
 	}
-	locked, found, err := locks(dir, patterns, inputs, packages, !slices.Concat(diags, more).HasErrors())
+	locked, found, err := read.update(inputs, packages, !slices.Concat(diags, more).HasErrors())
 	if err != nil {
 		return report, err
 	}

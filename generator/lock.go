@@ -18,46 +18,76 @@ import (
 
 // lockedModule is a module whose idem.lock takes part in a run.
 type lockedModule struct {
-	root, path string
-	all        bool // the run looked at every package
-	contracts  []lock.Contract
+	resolve.Module
+	all       bool // the run looked at every package
+	src       []byte
+	missing   bool
+	file      *lock.File // nil if it cannot be read
+	diags     contracts.Diagnostics
+	contracts []lock.Contract
 }
 
-// locks compares the contracts of a run with the idem.lock of each module, and
-// gives those files as they should be. They are compared as far as they resolve,
-// so that one run tells all that is wrong; sound says that all of them do, and that
-// a kind which is not among them is not there.
-func locks(dir string, patterns []string, inputs []*resolve.Input, packages []*model.Package, sound bool) ([]planned, contracts.Diagnostics, error) {
-	modules, err := lockedModules(dir, patterns, inputs, packages)
-	if err != nil {
-		return nil, nil, err
-	}
-	var files []planned
-	var diags contracts.Diagnostics
-	for _, m := range modules {
-		file, more, err := m.update(dir, sound)
-		if err != nil {
-			return nil, nil, err
-		}
-		diags = append(diags, more...)
-		if file != nil {
-			files = append(files, *file)
-		}
-	}
-	return files, diags, nil
-}
+// lockedModules are those of a run, by root.
+type lockedModules map[string]*lockedModule
 
-// lockedModules lists the modules that have contracts in the run or that it
-// looked at as a whole, by root.
-func lockedModules(dir string, patterns []string, inputs []*resolve.Input, packages []*model.Package) ([]*lockedModule, error) {
+// readLocks reads the idem.lock of each module that has contracts in the run or
+// that it looks at as a whole.
+func readLocks(dir string, patterns []string, inputs []*resolve.Input) (lockedModules, error) {
+	modules := lockedModules{}
 	whole, err := resolve.Whole(dir, patterns)
 	if err != nil {
 		return nil, err
 	}
-	modules := map[string]*lockedModule{}
 	for _, root := range whole {
-		modules[root] = &lockedModule{root: root, all: true}
+		if err := modules.read(dir, root, true); err != nil {
+			return nil, err
+		}
 	}
+	for _, in := range inputs {
+		if err := modules.read(dir, in.Dir.Path, false); err != nil {
+			return nil, err
+		}
+	}
+	return modules, nil
+}
+
+// read reads the lock of the module that a directory is in, once.
+func (l lockedModules) read(dir, within string, all bool) error {
+	mod, err := resolve.ModuleOf(within)
+	if err != nil || l[mod.Root] != nil {
+		return err
+	}
+	m := &lockedModule{Module: mod, all: all}
+	path := filepath.Join(mod.Root, lock.Name)
+	m.src, err = os.ReadFile(path)
+	m.missing = errors.Is(err, fs.ErrNotExist)
+	if err != nil && !m.missing {
+		return fmt.Errorf("read the lock: %w", err)
+	}
+	m.file = &lock.File{Path: show(dir, path)}
+	if !m.missing {
+		if m.file, m.diags = lock.Parse(m.file.Path, m.src); m.diags.HasErrors() {
+			m.file = nil
+		}
+	}
+	l[mod.Root] = m
+	return nil
+}
+
+// files are the locks that could be read, by root.
+func (l lockedModules) files() map[string]*lock.File {
+	files := map[string]*lock.File{}
+	for root, m := range l {
+		files[root] = m.file
+	}
+	return files
+}
+
+// update compares the contracts of a run with the idem.lock of each module, and
+// gives those files as they should be. They are compared as far as they resolve,
+// so that one run tells all that is wrong; sound says that all of them do, and that a
+// kind which is not among them is not there.
+func (l lockedModules) update(inputs []*resolve.Input, packages []*model.Package, sound bool) ([]planned, contracts.Diagnostics, error) {
 	sources := map[*contracts.Contract]*contracts.File{}
 	for _, in := range inputs {
 		for _, f := range in.Files {
@@ -69,21 +99,20 @@ func lockedModules(dir string, patterns []string, inputs []*resolve.Input, packa
 	for _, p := range packages {
 		mod, err := resolve.ModuleOf(p.Dir)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		m := modules[mod.Root]
-		if m == nil {
-			m = &lockedModule{root: mod.Root}
-			modules[mod.Root] = m
+		l[mod.Root].add(p, sources)
+	}
+	var files []planned
+	var diags contracts.Diagnostics
+	for _, root := range slices.Sorted(maps.Keys(l)) {
+		file, more := l[root].update(sound)
+		diags = append(diags, more...)
+		if file != nil {
+			files = append(files, *file)
 		}
-		m.path = mod.Path
-		m.add(p, sources)
 	}
-	var list []*lockedModule
-	for _, root := range slices.Sorted(maps.Keys(modules)) {
-		list = append(list, modules[root])
-	}
-	return list, nil
+	return files, diags, nil
 }
 
 // add describes the contracts of a package, and hands the model what generated
@@ -91,48 +120,42 @@ func lockedModules(dir string, patterns []string, inputs []*resolve.Input, packa
 func (m *lockedModule) add(p *model.Package, sources map[*contracts.Contract]*contracts.File) {
 	for _, f := range p.Files {
 		for _, c := range f.Contracts {
-			now := fingerprint.Contract(c, m.path)
+			now := fingerprint.Contract(c, m.Path)
 			c.Locked = model.Locked{Digest: now.Identity.Digest()}
-			m.contracts = append(m.contracts, lock.Contract{
+			locked := lock.Contract{
 				File: sources[c.Spec],
 				Spec: c.Spec,
 				Now:  now,
 				Has:  func(effect string, part lock.Part) bool { return fingerprint.Has(c, effect, part) },
-			})
+			}
+			for _, old := range c.Honored {
+				locked.Honored = append(locked.Honored, fingerprint.Contract(old, m.Path))
+			}
+			m.contracts = append(m.contracts, locked)
 		}
 	}
 }
 
 // update compares the module's contracts with its idem.lock. The file is nil if
 // there is none and needs to be none.
-func (m *lockedModule) update(dir string, sound bool) (*planned, contracts.Diagnostics, error) {
-	path := filepath.Join(m.root, lock.Name)
-	src, err := os.ReadFile(path)
-	missing := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !missing {
-		return nil, nil, fmt.Errorf("read the lock: %w", err)
+func (m *lockedModule) update(sound bool) (*planned, contracts.Diagnostics) {
+	if m.file == nil {
+		return nil, m.diags
 	}
-	old := &lock.File{Path: show(dir, path)}
-	if !missing {
-		var diags contracts.Diagnostics
-		if old, diags = lock.Parse(old.Path, src); diags.HasErrors() {
-			return nil, diags, nil
-		}
-	}
-	next, diags := old.Update(m.all, m.contracts)
+	next, diags := m.file.Update(m.all, m.contracts)
 	if sound {
-		elsewhere := old.Kinds
+		elsewhere := m.file.Kinds
 		if m.all {
 			elsewhere = nil
 		}
 		if more := checkWindows(elsewhere, m.contracts); more.HasErrors() {
-			return nil, append(diags, more...), nil
+			return nil, append(diags, more...)
 		}
 	}
-	if next == nil || missing && len(next.Kinds) == 0 {
-		return nil, diags, nil
+	if next == nil || m.missing && len(next.Kinds) == 0 {
+		return nil, diags
 	}
-	return &planned{path, next.Format(), &src}, diags, nil
+	return &planned{filepath.Join(m.Root, lock.Name), next.Format(), &m.src}, diags
 }
 
 // show is a file's name as messages and reports have it. The lock of a module is

@@ -156,7 +156,8 @@ type Spec[In, Out any] struct {
 	Module, Digest string
 	// ID derives the identity.
 	ID func(in In) (WorkID, error)
-	// Keyed says that ID derives under the ledger's key: see [KeyedID].
+	// Keyed says that ID, or that of an honoured version, derives under the ledger's
+	// key: see [KeyedID].
 	Keyed bool
 	// Honors are the versions whose work goes on under its old IDs, newest first.
 	// Mostly none.

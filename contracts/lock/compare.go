@@ -17,6 +17,9 @@ type Contract struct {
 	// An empty name is none. What cannot be known is to be answered with true: it
 	// lets a change through only if it is false.
 	Has func(effect string, p Part) bool
+	// Honored are the versions of [File.Honored] as they would be derived of today's
+	// types; those that cannot be are left out, and told about.
+	Honored []Version
 }
 
 // Update gives the file as it should be once the contracts are generated, and
@@ -42,6 +45,7 @@ func (f *File) Update(all bool, now []Contract) (*File, contracts.Diagnostics) {
 		seen[name] = true
 		u := &update{Contract: c, lock: f.Path}
 		next.Kinds = append(next.Kinds, u.kind(f.kind(name)))
+		u.succession(f)
 		diags = append(diags, u.diags...)
 	}
 	for _, k := range f.Kinds {
@@ -78,7 +82,7 @@ func (u *update) kind(was *Kind) Kind {
 	if old != nil {
 		u.sameVersion(old)
 	}
-	u.passed(old == nil)
+	u.passed()
 	for _, v := range was.Versions {
 		if v.Number != u.Now.Number {
 			k.Versions = append(k.Versions, v)
@@ -162,13 +166,9 @@ func (u *update) effect(old *Version, was Effect) {
 	}
 }
 
-// passed tells what another version than the last one means for work.
-func (u *update) passed(fresh bool) {
-	last := u.was.last()
-	switch {
-	case u.Now.Number < last.Number:
+// passed tells what an older version than the last one means for work.
+func (u *update) passed() {
+	if last := u.was.last(); u.Now.Number < last.Number {
 		u.wentBack(last)
-	case fresh:
-		u.bumped(last)
 	}
 }

@@ -51,6 +51,10 @@ func (w *writer) kind(k Kind) {
 }
 
 func (w *writer) version(v Version) {
+	if v.Supersedes > 0 {
+		w.line(4, "supersedes", strconv.Itoa(v.Supersedes))
+		w.line(4, "old_work", string(v.OldWork))
+	}
 	w.line(4, "identity", string(v.Identity.Body))
 	if v.Identity.Keyed {
 		w.line(4, "keyed", "true")

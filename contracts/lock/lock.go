@@ -39,8 +39,12 @@ type Kind struct {
 
 // Version is what a contract said at one version of its kind.
 type Version struct {
-	Number   int // 1 or more
-	Identity Identity
+	Number int // 1 or more
+	// Supersedes is the version before it, if the contract said what becomes of that
+	// one's work; else zero, and OldWork is empty.
+	Supersedes int
+	OldWork    contracts.OldWork
+	Identity   Identity
 	// Golden is the work ID of a fixed sample input, in hexadecimal digits, under
 	// GoldenKey if the identity is keyed; empty
 	// if the identity holds a value that only its own code can write, or is too

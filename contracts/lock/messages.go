@@ -17,20 +17,18 @@ func (u *update) bump(better string) string {
 	return fmt.Sprintf("set version: %d, which makes all work of %s new again, done work too (%s not supported yet)", u.next(), u.was.Name, better)
 }
 
-const meansOfBump = "supersedes, which says what a bump means, is"
-
 func (u *update) report(d *contracts.Diagnostic) { u.diags = append(u.diags, d) }
 
 func (u *update) identityChanged(old *Version) {
 	d := u.File.Errorf(u.Spec.Identity.Pos, "identity",
-		"this is another identity than version %d has in %s, so that work which is done would be done again: restore the contract, Go types and json tags, or %s", old.Number, u.lock, u.bump(meansOfBump))
-	u.showShape(d, old)
+		"this is another identity than version %d has in %s, so that work which is done would be done again: restore the contract, Go types and json tags, or set version: %d and say what becomes of the work of version %d: %s", old.Number, u.lock, u.next(), u.was.last().Number, sayIt(u.was.last().Number))
+	u.showShape(d, old, u.Now.Identity)
 	u.report(d)
 }
 
 // showShape tells the old and the new shape field by field.
-func (u *update) showShape(d *contracts.Diagnostic, old *Version) {
-	was, now := old.Identity, u.Now.Identity
+func (u *update) showShape(d *contracts.Diagnostic, old *Version, now Identity) {
+	was := old.Identity
 	if was.Body != now.Body {
 		d.At(u.lock, was.line, 0, "identity: was %s, is %s", bodies[was.Body], bodies[now.Body])
 	}
@@ -166,12 +164,6 @@ func (u *update) windowShorter(old *Version) {
 	u.report(u.File.Warnf(u.Spec.Window.Pos, "window",
 		"the window was %s and is %s: work that was done longer ago than that is forgotten, and done again if it comes again", old.Window, u.Now.Window).
 		At(u.lock, old.line, 0, "version %d is locked here", old.Number))
-}
-
-func (u *update) bumped(last *Version) {
-	u.report(u.File.Warnf(u.Spec.Version.Pos, "version",
-		"version %d is new: all work of %s is new again, what version %d has done too (%s not supported yet)", u.Now.Number, u.was.Name, last.Number, meansOfBump).
-		At(u.lock, last.line, 0, "version %d is locked here", last.Number))
 }
 
 func (u *update) wentBack(last *Version) {

@@ -147,6 +147,16 @@ func (r *reader) version(n *node) Version {
 	digest, digestPos := "", n.pos
 	before := len(r.diags)
 	r.mapping(n.pos, n.kids, []entry{
+		{"supersedes", false, func(n *node) {
+			earlier := func(s string) bool {
+				before, err := strconv.ParseInt(s, 10, 32)
+				return err == nil && numberForm.MatchString(s) && before < number
+			}
+			v.Supersedes, _ = strconv.Atoi(r.text(n, "an earlier version", earlier)) // zero after a report
+		}},
+		{"old_work", false, func(n *node) {
+			v.OldWork = contracts.OldWork(r.text(n, "honor or reprocess", func(s string) bool { return s == string(contracts.Honor) || s == string(contracts.Reprocess) }))
+		}},
 		{"identity", true, func(n *node) {
 			v.Identity.line = n.pos.Line
 			v.Identity.Body = Body(r.text(n, "key, list or hash", func(s string) bool { return s == string(Key) || s == string(List) || s == string(Hash) }))
@@ -169,6 +179,8 @@ func (r *reader) version(n *node) Version {
 	slices.SortFunc(v.Effects, func(a, b Effect) int { return strings.Compare(a.Name, b.Name) })
 	switch {
 	case len(r.diags) > before:
+	case (v.Supersedes == 0) != (v.OldWork == ""):
+		r.errorf(n.pos, "supersedes and old_work stand together or not at all: %s", mend)
 	case !v.Identity.whole():
 		r.errorf(n.pos, "the identity is incomplete: %s", mend)
 	case digest != v.Identity.Digest():

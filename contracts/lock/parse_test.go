@@ -64,6 +64,9 @@ func TestWhatIdemgenDidNotWriteIsToldWithAWayOut(t *testing.T) {
 			"idem.lock:13:7: 1 is here twice: keep the entry that has been released, then run idemgen\n  13 |       1:\n     |       ^\n",
 		},
 		{"another way to be empty", "            type: string\n        digest", "            type: string\n            empty: often\n        digest", "idem.lock:11:13: empty: want as it is or as null" + mend + "  11 |             empty: often\n     |             ^^^^^\n"},
+		{"a successor of a later version", "        key:\n", "        supersedes: 3\n        old_work: honor\n        key:\n", "idem.lock:7:9: supersedes: want an earlier version" + mend + "  7 |         supersedes: 3\n    |         ^^^^^^^^^^\n"},
+		{"a successor of nothing", "        key:\n", "        old_work: honor\n        key:\n", "idem.lock:5:7: supersedes and old_work stand together or not at all" + mend + "  5 |       1:\n    |       ^\n"},
+		{"another fate of old work", "        key:\n", "        old_work: burn\n        key:\n", "idem.lock:7:9: old_work: want honor or reprocess" + mend + "  7 |         old_work: burn\n    |         ^^^^^^^^\n"},
 		{"keyed in another way", "        key:\n", "        keyed: false\n        key:\n", "idem.lock:7:9: keyed: want true" + mend + "  7 |         keyed: false\n    |         ^^^^^\n"},
 		{
 			"keyed by hand", "        key:\n", "        keyed: true\n        key:\n",
@@ -180,6 +183,10 @@ func drawIdentity(t *rapid.T) lock.Identity {
 
 func drawVersion(t *rapid.T, number int) lock.Version {
 	v := lock.Version{Number: number, Identity: drawIdentity(t), Window: lock.Window{Forever: true}}
+	if number > 1 && rapid.Bool().Draw(t, "supersedes") {
+		v.Supersedes = rapid.IntRange(1, number-1).Draw(t, "superseded")
+		v.OldWork = rapid.SampledFrom([]contracts.OldWork{contracts.Honor, contracts.Reprocess}).Draw(t, "old work")
+	}
 	if rapid.Bool().Draw(t, "golden") {
 		v.Golden = strings.Repeat(rapid.StringMatching(`[0-9a-f]`).Draw(t, "digit"), 64)
 	}
@@ -235,6 +242,8 @@ func TestALockIsYAML(t *testing.T) {
 				Versions map[int]struct {
 					Identity, Digest, Golden, Window string
 					Keyed                            bool
+					Supersedes                       int
+					OldWork                          string `yaml:"old_work"`
 					Scope                            *struct{ Field, Wire, Type, Empty string }
 					Key                              []struct{ Field, Wire, Type, Empty string }
 					Hash                             map[string]string
@@ -253,7 +262,7 @@ func TestALockIsYAML(t *testing.T) {
 		for _, k := range f.Kinds {
 			for _, v := range k.Versions {
 				y := doc.Kinds[k.Name].Versions[v.Number]
-				if y.Identity != string(v.Identity.Body) || y.Digest != v.Identity.Digest() || y.Golden != v.Golden || y.Window != v.Window.String() || len(y.Hash) != len(v.Identity.Members) {
+				if y.Supersedes != v.Supersedes || y.OldWork != string(v.OldWork) || y.Identity != string(v.Identity.Body) || y.Digest != v.Identity.Digest() || y.Golden != v.Golden || y.Window != v.Window.String() || len(y.Hash) != len(v.Identity.Members) {
 					t.Fatalf("%s version %d: YAML reads %+v\n%s", k.Name, v.Number, y, f.Format())
 				}
 				for _, m := range v.Identity.Members {

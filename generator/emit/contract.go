@@ -105,6 +105,12 @@ func (f *file) result(c *model.Contract) *jen.Statement {
 func (f *file) kind(mf *model.File, c *model.Contract) {
 	f.constructor(mf, c)
 	f.workID(c)
+	for _, old := range c.Honored {
+		f.contract = old // whose own functions are named after its version
+		f.workID(old)
+		f.forms()
+	}
+	f.contract = c
 	if c.Scope != nil {
 		f.scopeFunc(c)
 	}
@@ -146,7 +152,10 @@ func (f *file) spec(c *model.Contract) []jen.Code {
 		keyed("Digest", jen.Lit(c.Locked.Digest)),
 		keyed("ID", f.workIDFunc(c)),
 	}
-	if s.Identity.Keyed.V {
+	if len(c.Honored) > 0 {
+		fields = append(fields, keyed("Honors", f.honors(c)))
+	}
+	if c.Keyed() {
 		fields = append(fields, keyed("Keyed", jen.True()))
 	}
 	if c.Scope != nil {

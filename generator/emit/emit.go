@@ -100,6 +100,10 @@ func (g *pkg) nameKind(c *model.Contract, fields scope) *kindNames {
 	k := &kindNames{word: word, field: fields.declare(word)}
 	k.new = g.names.declare("new"+word, "new"+word+"Contract")
 	k.id = g.names.declare(lower+"ID", lower+"WorkID")
+	for _, old := range c.Honored {
+		version := fmt.Sprintf("V%d", old.Spec.Version.V)
+		g.kinds[old] = &kindNames{word: word + version, id: g.names.declare(lower+"ID"+version, lower+"WorkID"+version)}
+	}
 	if c.Scope != nil {
 		k.scope = g.names.declare(lower+"Scope", lower+"WorkScope")
 	}

@@ -54,9 +54,26 @@ func (f *file) workID(c *model.Contract) {
 		hash = f.idem("HashKeyedWorkID").Call(jen.Id(key), jen.Id(b))
 	}
 	body = append(body, jen.Return(hash, jen.Nil()))
-	f.jen.Commentf("%s derives which work %s is: %s.", k.id, in, describeIdentity(c))
+	f.jen.Commentf("%s derives which work %s %s: %s.", k.id, in, f.tense(c), describeIdentity(c))
 	f.jen.Func().Id(k.id).Params(params...).Params(f.idem("WorkID"), jen.Error()).Block(body...)
 	f.jen.Line()
+}
+
+// tense is is, and for a version that was honoured was.
+func (f *file) tense(c *model.Contract) string {
+	if f.kinds[c].field == "" {
+		return fmt.Sprintf("was in version %d", c.Spec.Version.V)
+	}
+	return "is"
+}
+
+// honors lists the derivations of earlier versions.
+func (f *file) honors(c *model.Contract) jen.Code {
+	var list []jen.Code
+	for _, old := range c.Honored {
+		list = append(list, jen.Values(keyed("Version", jen.Lit(old.Spec.Version.V)), keyed("ID", f.workIDFunc(old))))
+	}
+	return jen.Index().Add(f.idem("Honored").Types(f.typ(c.In))).Add(multi("{", "}", list...))
 }
 
 // workIDFunc is the derivation as a function of the input alone.

@@ -20,6 +20,7 @@ func Contract(c *contracts.Contract, place string) string {
 	w.heading("What is the same work")
 	identity(w, c)
 	latest(w, c)
+	superseded(w, c)
 	w.heading("For how long it is remembered")
 	window(w, c)
 	kept(w, c)

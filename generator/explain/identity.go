@@ -34,7 +34,7 @@ func identity(w *writer, c *contracts.Contract) {
 	if strings.HasPrefix(body, "[") {
 		w.para("Each part stands there as JSON has it: texts in quotes, numbers without.")
 	}
-	w.para("The name and the version are part of it: raising the version makes all work new.")
+	w.para("The name and the version are part of it: raising the version makes all work new, unless supersedes says that the old work goes on.")
 	if id.Keyed.V {
 		w.para("Nobody without the key can find the work of a value that is easy to guess. The key has to stay what it is: under another one all work would be new, so the ledger recognises its key and refuses others with ErrKey, and a program without it cannot do this work at all. What the ledger itself holds of the input is not hidden by it.")
 	}

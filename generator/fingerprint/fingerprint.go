@@ -14,7 +14,8 @@ import (
 func Contract(c *model.Contract, module string) lock.Version {
 	d := &describer{module: module}
 	return lock.Version{
-		Number:   c.Spec.Version.V,
+		Number:     c.Spec.Version.V,
+		Supersedes: c.Spec.Supersedes.Version.V, OldWork: c.Spec.Supersedes.OldWork.V,
 		Identity: d.identity(c),
 		Golden:   d.golden(c),
 		Window:   lock.Window{Forever: c.Spec.Window.Forever, Duration: c.Spec.Window.Duration, Until: c.Spec.Window.Until.V},

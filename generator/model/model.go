@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/idemgen/idem/contracts"
 )
 
@@ -60,6 +62,10 @@ type Contract struct {
 	Transient []ErrorRef
 	Effects   []*Effect
 
+	// Honored are the versions whose work goes on, newest first: of each what was the
+	// same work, Spec with its version and identity.
+	Honored []*Contract
+
 	// Locked is what idem.lock has of the identity.
 	Locked Locked
 }
@@ -67,6 +73,12 @@ type Contract struct {
 // Locked is what generated code carries of a version's entry in idem.lock.
 type Locked struct {
 	Digest string // of the identity's shape
+}
+
+// Keyed tells whether a key of the ledger takes part in an identity, that of an
+// honoured version included.
+func (c *Contract) Keyed() bool {
+	return c.Spec.Identity.Keyed.V || slices.ContainsFunc(c.Honored, (*Contract).Keyed)
 }
 
 // NoValue tells whether duplicates get no value, so that nobody does.
@@ -186,6 +198,21 @@ func (v *Value) Unwrap() {
 // Forms lists the forms at which a contract's canonical texts begin.
 func (c *Contract) Forms() []*Form {
 	forms := []*Form{c.Payload}
+	for _, e := range c.Effects {
+		forms = append(forms, e.Payload)
+		for _, v := range e.Per {
+			forms = append(forms, v.Form)
+		}
+	}
+	forms = append(forms, c.identityForms()...)
+	for _, old := range c.Honored {
+		forms = append(forms, old.identityForms()...)
+	}
+	return forms
+}
+
+func (c *Contract) identityForms() []*Form {
+	var forms []*Form
 	if c.Identity.Hash != nil {
 		forms = append(forms, c.Identity.Hash)
 	}
@@ -198,10 +225,6 @@ func (c *Contract) Forms() []*Form {
 	}
 	if c.Latest != nil {
 		values = append(values, c.Latest.Of...)
-	}
-	for _, e := range c.Effects {
-		forms = append(forms, e.Payload)
-		values = append(values, e.Per...)
 	}
 	for _, v := range values {
 		forms = append(forms, v.Form)

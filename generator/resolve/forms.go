@@ -25,6 +25,7 @@ const (
 	forUnstored              // of an input that nobody reads back: what JSON loses is left out too
 	forEffect                // volatile fields are left out
 	forPer                   // of once_per: like identity
+	forHonored               // of an identity that was: volatile fields are in it if they were
 )
 
 // choice is what a contract says about a field and those inside it.
@@ -371,7 +372,7 @@ func (b *builder) member(t types.Type, jf jsonField, c *choice, all bool, path s
 	}
 	goPath := memberPath(b.own, t, jf)
 	full := join(path, goPath)
-	if why := volatile(field.Name(), jf.wire, field.Type()); why != "" && (c == nil || !c.stable) {
+	if why := volatile(field.Name(), jf.wire, field.Type()); why != "" && b.use != forHonored && (c == nil || !c.stable) {
 		if b.use == forIdentity || b.use == forPer {
 			b.fail(full, field, "the field looks like %s, which differs between deliveries of the same work: %s", why, leaveOut[b.use])
 		}

@@ -12,12 +12,20 @@ import (
 // resolveIdentity resolves what is the same work, and what is the same payload.
 func (c *contract) resolveIdentity(m *model.Contract) {
 	id := c.spec.Identity
-	_, m.Identity.Input = deref(c.in)
 	norms := c.normalizers(id)
 	c.checkDropParams(id)
 	c.excuses = c.allowVolatile(id)
+	c.identity(m, norms)
+	c.resolveLatest(m, norms)
+	c.payload(m, id, norms)
+}
+
+// identity resolves what is the same work.
+func (c *contract) identity(m *model.Contract, norms *choice) {
+	id := c.spec.Identity
+	_, m.Identity.Input = deref(c.in)
 	if id.Scope.Set {
-		m.Scope = c.value(id.Scope, "identity.scope", c.in, norms, forIdentity)
+		m.Scope = c.value(id.Scope, "identity.scope", c.in, norms, c.identityUse())
 	}
 	switch id.Strategy {
 	case contracts.ByKey, contracts.ByCallerKey:
@@ -25,8 +33,6 @@ func (c *contract) resolveIdentity(m *model.Contract) {
 	case contracts.ByHash:
 		c.hashIdentity(m, id)
 	}
-	c.resolveLatest(m, norms)
-	c.payload(m, id, norms)
 }
 
 // payload resolves what is hashed to tell one payload from another.
@@ -48,7 +54,7 @@ func (c *contract) keyIdentity(m *model.Contract, id contracts.Identity, norms *
 	}
 	path := "identity." + string(id.Strategy)
 	for _, k := range id.Key {
-		v := c.value(k, path, c.in, norms, forIdentity)
+		v := c.value(k, path, c.in, norms, c.identityUse())
 		if v == nil {
 			continue
 		}
@@ -171,7 +177,7 @@ func (c *contract) hashIdentity(m *model.Contract, id contracts.Identity) {
 		c.fail(id.KeyPos, "identity.hash", nil, "the input is %s: want a struct, whose fields can be hashed", describe(c.types, c.in))
 		return
 	}
-	b := c.builder(forIdentity)
+	b := c.builder(c.identityUse())
 	m.Identity.Hash = c.form(b, t, root, len(id.Fields) == 0, id.KeyPos, "identity.hash", "")
 	if m.Identity.Hash.Op == model.OpStruct && len(m.Identity.Hash.Members) == 0 && !c.failed {
 		c.fail(id.KeyPos, "identity.hash", nil, "no field is left to hash")
@@ -224,7 +230,7 @@ func (c *contract) value(v contracts.Value[string], path string, root types.Type
 		return nil
 	}
 	field := p.last()
-	if why := volatile(field.Name(), p.tag, field.Type()); why != "" && !(use == forIdentity && c.excused(p.chain)) {
+	if why := volatile(field.Name(), p.tag, field.Type()); why != "" && use != forHonored && !(use == forIdentity && c.excused(p.chain)) {
 		also := ""
 		if volatile(field.Name(), "", field.Type()) == "" {
 			also = ", " + p.tag + " in JSON,"

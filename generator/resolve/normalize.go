@@ -33,7 +33,7 @@ func (b *builder) normalize(f *model.Form, c *choice, t types.Type, path string,
 		return f
 	}
 	switch b.use {
-	case forIdentity:
+	case forIdentity, forHonored:
 		b.fail(path, decl, "a time needs a precision, since databases and encoders round: add normalize: {%s: [microsecond]} (or second, millisecond, nanosecond)", strings.ReplaceAll(path, "[]", ""))
 	case forPer:
 		b.fail(path, decl, "a time has no declared precision here: use a field that is a string or a number")

@@ -190,6 +190,7 @@ type contract struct {
 
 	excuses [][]*types.Var  // the paths that allow_volatile names
 	meant   map[string]bool // methods of the interface that a misspelt effect means
+	honored bool            // the contract is what an earlier version was
 }
 
 func (c *contract) resolve() *model.Contract {
@@ -200,6 +201,7 @@ func (c *contract) resolve() *model.Contract {
 	c.resolveEffects(m)
 	c.resolveIdentity(m)
 	m.Redact = c.redaction(c.spec.Redact, "redact", c.in)
+	c.resolvePredecessors(m)
 	m.Permanent = c.errorRefs("retry.permanent", c.spec.Retry.Permanent)
 	m.Transient = c.errorRefs("retry.transient", c.spec.Retry.Transient)
 	if c.failed {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/contracts/lock"
 	"github.com/idemgen/idem/generator/model"
 )
 
@@ -17,6 +18,9 @@ type Options struct {
 	Dir string
 	// Tags are build tags, as the go command takes them.
 	Tags string
+	// Locks are the idem.lock files of modules, by their root; of a module that has
+	// none there is none.
+	Locks map[string]*lock.File
 	// Env is set for the go command over the environment of the process.
 	Env []string
 }
