@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -224,4 +225,43 @@ func TestAMillionMembersAreSorted(t *testing.T) {
 	if want := `{"000000":999999,"000001":999998,`; !strings.HasPrefix(string(got), want) || len(got) != len(raw) {
 		t.Errorf("begins %.40s, has %d bytes of %d", got, len(got), len(raw))
 	}
+}
+
+// docs/contract.md says so where it tells what is the same.
+func TestUntypedIntegersBeyondTheSafeRangeMeetTheTextOfTheirDigits(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		a, b any
+		same bool
+	}{
+		{"2^53", json.Number("9007199254740992"), "9007199254740992", true},
+		{"below -2^53", json.Number("-9007199254740993"), " -9007199254740993", true},
+		{"of 30 digits", json.Number("123456789012345678901234567890"), "123456789012345678901234567890", true},
+		{"int64 and text", int64(1 << 60), "1152921504606846976", true},
+		{"2^53-1, which a float64 holds", json.Number("9007199254740991"), "9007199254740991", false},
+		{"1001", json.Number("1001"), "1001", false},
+		{"a float beyond it is no integer", json.Number("9007199254740992.0"), "9007199254740992", false},
+		{"two neighbours", json.Number("9007199254740992"), json.Number("9007199254740993"), false},
+	} {
+		a, err1 := AppendAny(nil, test.a)
+		b, err2 := AppendAny(nil, test.b)
+		if err1 != nil || err2 != nil || (string(a) == string(b)) != test.same {
+			t.Errorf("%s: %s (%v) and %s (%v)", test.name, a, err1, b, err2)
+		}
+		rawA, rawB := marshal(t, test.a), marshal(t, test.b)
+		a, err1 = AppendJSON(nil, rawA)
+		b, err2 = AppendJSON(nil, rawB)
+		if err1 != nil || err2 != nil || (string(a) == string(b)) != test.same {
+			t.Errorf("%s as JSON: %s (%v) and %s (%v)", test.name, a, err1, b, err2)
+		}
+	}
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
