@@ -75,7 +75,7 @@ func (p *parser) mapping(it item, want string, fields []field) (present map[stri
 			}
 			present[name] = true
 			if f.read == nil {
-				p.errorf(keyPos, it.path, "%s is not supported yet", name)
+				p.errorf(keyPos, it.path, "%s", notYet(name))
 				return
 			}
 			f.read(p.item(value, keyPos, join(it.path, name)))
@@ -113,9 +113,13 @@ func (p *parser) unknownKey(it item, name string, pos Pos, fields []field) (mean
 			known = append(known, f.name)
 		}
 	}
-	if meant = Suggest(name, all); meant != "" {
+	switch meant = Suggest(name, all); {
+	case p.elsewhere(name) != "":
+		p.errorf(pos, it.path, "unknown key %s (did you mean %s?); known here: %s", quoteOdd(name), p.elsewhere(name), strings.Join(known, ", "))
+		return ""
+	case meant != "":
 		p.errorf(pos, it.path, "unknown key %s (did you mean %s?)", quoteOdd(name), meant)
-	} else {
+	default:
 		p.errorf(pos, it.path, "unknown key %s; known here: %s", quoteOdd(name), strings.Join(known, ", "))
 	}
 	return meant

@@ -101,7 +101,7 @@ func wordWanting[T ~string](p *parser, it item, dst *Value[T], want string, word
 	case slices.Contains(names, n.Value):
 		*dst = Value[T]{V: T(n.Value), Pos: it.pos, Set: true}
 	case slices.Contains(later, n.Value):
-		p.errorf(it.pos, it.path, "%s is not supported yet", n.Value)
+		p.errorf(it.pos, it.path, "%s", notYet(n.Value))
 	case isPlain(n) && isTruth(n.Value):
 		p.errorf(it.pos, it.path, "want %s; got %s, which is a truth value to some YAML readers%s", want, n.Value, DidYouMean(n.Value, all))
 	default:

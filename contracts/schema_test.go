@@ -326,13 +326,3 @@ func TestSchemaHasTheWordsOfTheParser(t *testing.T) {
 		}
 	}
 }
-
-// word is the schema of a word of a mapping.
-func (s *schema) word(name string) *schema {
-	for _, w := range s.Properties {
-		if w.name == name {
-			return w.value
-		}
-	}
-	return &schema{}
-}
