@@ -2,7 +2,7 @@ package contracts
 
 import (
 	"go/ast"
-	"go/parser"
+	goparser "go/parser"
 	"go/token"
 	"slices"
 	"strconv"
@@ -25,7 +25,7 @@ func TestAWordInAWrongPlaceHasAHome(t *testing.T) {
 func TestWhatIsNotSupportedHasAnAlternative(t *testing.T) {
 	files := token.NewFileSet()
 	for _, name := range []string{"contract.go", "effect.go", "identity.go", "memory.go"} {
-		file, err := parser.ParseFile(files, name, nil, 0)
+		file, err := goparser.ParseFile(files, name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
