@@ -15,7 +15,6 @@ var instead = map[string]string{
 	"message":          "write the function that sends it yourself, with the guard once",
 	"approval":         "let the work be delivered when it is approved",
 	"approval_expires": "let the work be delivered when it is approved",
-	"work":             "call the other contract in the effect's function, with the guard repeatable",
 	"reconcile":        "leave it out: nothing would call it",
 }
 
