@@ -7,7 +7,6 @@ import (
 
 // instead says what to do as long as a word of the language is not supported.
 var instead = map[string]string{
-	"supersedes":       "raising version makes all work new again",
 	"decisions":        "an effect with the guard read keeps an answer for all attempts",
 	"worker":           "leave it out, and failed work is run again when it is delivered again",
 	"was":              "keep the effect's name, and choose its Go function with call",
@@ -15,6 +14,7 @@ var instead = map[string]string{
 	"message":          "write the function that sends it yourself, with the guard once",
 	"approval":         "let the work be delivered when it is approved",
 	"approval_expires": "let the work be delivered when it is approved",
+	"work":             "call the other contract in the effect's function, with the guard repeatable",
 	"reconcile":        "leave it out: nothing would call it",
 }
 
