@@ -1,6 +1,7 @@
 package generator_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,7 +90,7 @@ func (o *Own) UnmarshalText(text []byte) error { o.Text = string(text); return n
 var (
 	text = " Sample  Cafe\u0301 "
 	doc  = "{\"b\": [1, \"two\"], \"a\": null}"
-	line = Line{text, 42}
+	line = Line{SKU: text, N: 42}
 	addr = netip.MustParseAddr("192.0.2.1")
 	when = time.Date(2026, 3, 1, 14, 34, 56, 987654321, time.FixedZone("", 2*60*60))
 
@@ -102,20 +103,32 @@ func TestGoldenKeysAreWhatGeneratedCodeDerives(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "decimal", "go.mod"), "module github.com/shopspring/decimal\n")
 	writeFile(t, filepath.Join(dir, "decimal", "decimal.go"), decimalStandIn)
 	goCommand(t, dir, "mod", "edit", "-require=github.com/shopspring/decimal@v1.4.0", "-replace=github.com/shopspring/decimal=./decimal", "-require=github.com/google/uuid@v1.6.0")
-	yaml, src, calls := "contracts:\n", "", ""
-	for _, c := range sampleCases {
-		name := contracts.MethodName(c.kind)
-		yaml += fmt.Sprintf("  %s:\n    version: 7\n    statement: S.\n    handler: Handle%s\n    identity: %s\n    window: forever\n    response: {when_done: no_op, while_running: no_op, other_payload: error}\n", c.kind, name, c.identity)
-		src += fmt.Sprintf("type In%s struct {\n%s\n}\n\nfunc Handle%[1]s(context.Context, In%[1]s) (string, error) { return \"\", nil }\n\n", name, c.fields)
-		key := ""
-		if strings.Contains(c.identity, "keyed: true") {
-			key = "goldenKey, "
-		}
-		calls += fmt.Sprintf("\tprint(%q, func() (idem.WorkID, error) { return %sID(%sIn%s{%s}) })\n", c.kind, unexported(name), key, name, c.value)
+	golden := samples{version: "7", decls: sampleDecls}.check(t, dir, nil)
+	if golden["own"] != "" {
+		t.Errorf("the lock has a golden key for a type of which nothing is known")
 	}
-	writeFile(t, filepath.Join(dir, "samples.idem.yaml"), yaml)
-	writeFile(t, filepath.Join(dir, "samples.go"), "package main\n\nimport (\n\t\"context\"\n\t\"encoding/json\"\n\t\"fmt\"\n\t\"math/big\"\n\t\"net/netip\"\n\t\"time\"\n\n\t\"github.com/google/uuid\"\n\t\"github.com/shopspring/decimal\"\n\tidem \"github.com/idemgen/idem/runtime\"\n)\n\n"+
-		src+sampleDecls+"\nfunc print(kind string, derive func() (idem.WorkID, error)) {\n\tid, err := derive()\n\tfmt.Println(kind, id, err)\n}\n\nfunc main() {\n"+calls+"}\n")
+	// The next version has another key and grown types, and still derives the keys of
+	// the one before, of which nothing is known but what the lock holds.
+	grown := strings.Replace(sampleDecls, "SKU string", "Extra string\n\tSKU string", 1)
+	grown = strings.Replace(grown, "Inside bool", "Inside, Outside bool\n\tAnother []string", 1)
+	samples{
+		version: "8\n    supersedes: {version: 7, because: Keys are ours now., old_work: honor}", decls: grown,
+		identity: "{key: Ours}", field: "\nOurs string\n", of: "V7",
+	}.check(t, dir, golden)
+}
+
+// samples is a module with all samples at one version.
+type samples struct {
+	version, decls  string
+	identity, field string // of all, in place of their own, and beside their own
+	of              string // the version whose derivations are called
+}
+
+// check generates the module, and compares what its program derives with the golden
+// keys; if there are none, with those that it has put into the lock.
+func (s samples) check(t *testing.T, dir string, golden map[string]string) map[string]string {
+	t.Helper()
+	s.write(t, dir)
 	report, err := generator.Run(t.Context(), generator.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -123,22 +136,39 @@ func TestGoldenKeysAreWhatGeneratedCodeDerives(t *testing.T) {
 	if len(report.Diagnostics) > 0 {
 		t.Fatal(report.Diagnostics.Text())
 	}
-	golden := goldenKeys(t, dir)
+	if golden == nil {
+		golden = goldenKeys(t, dir)
+	}
 	lines := strings.Split(strings.TrimSpace(goCommand(t, dir, "run", ".")), "\n")
 	if len(lines) != len(sampleCases) || len(golden) != len(sampleCases) {
 		t.Fatalf("%d cases, %d kinds in the lock and %d lines of the program", len(sampleCases), len(golden), len(lines))
 	}
 	for i, c := range sampleCases {
 		if c.kind == "own" {
-			if golden[c.kind] != "" {
-				t.Errorf("the lock has a golden key for a type of which nothing is known")
-			}
 			continue
 		}
 		if want := c.kind + " " + golden[c.kind] + " <nil>"; lines[i] != want {
-			t.Errorf("generated code derives\n%s\nand the lock has\n%s", lines[i], want)
+			t.Errorf("version %s: generated code derives\n%s\nand the lock has\n%s", s.version, lines[i], want)
 		}
 	}
+	return golden
+}
+
+func (s samples) write(t *testing.T, dir string) {
+	t.Helper()
+	yaml, src, calls := "contracts:\n", "", ""
+	for _, c := range sampleCases {
+		name, key := contracts.MethodName(c.kind), ""
+		if strings.Contains(c.identity, "keyed: true") {
+			key = "goldenKey, "
+		}
+		yaml += fmt.Sprintf("  %s:\n    version: %s\n    statement: S.\n    handler: Handle%s\n    identity: %s\n    window: forever\n    response: {when_done: no_op, while_running: no_op, other_payload: error}\n", c.kind, s.version, name, cmp.Or(s.identity, c.identity))
+		src += fmt.Sprintf("type In%s struct {\n%s\n}\n\nfunc Handle%[1]s(context.Context, In%[1]s) (string, error) { return \"\", nil }\n\n", name, c.fields+s.field)
+		calls += fmt.Sprintf("\tprint(%q, func() (idem.WorkID, error) { return %sID%s(%sIn%s{%s}) })\n", c.kind, unexported(name), s.of, key, name, c.value)
+	}
+	writeFile(t, filepath.Join(dir, "samples.idem.yaml"), yaml)
+	writeFile(t, filepath.Join(dir, "samples.go"), "package main\n\nimport (\n\t\"context\"\n\t\"encoding/json\"\n\t\"fmt\"\n\t\"math/big\"\n\t\"net/netip\"\n\t\"time\"\n\n\t\"github.com/google/uuid\"\n\t\"github.com/shopspring/decimal\"\n\tidem \"github.com/idemgen/idem/runtime\"\n)\n\n"+
+		src+s.decls+"\nfunc print(kind string, derive func() (idem.WorkID, error)) {\n\tid, err := derive()\n\tfmt.Println(kind, id, err)\n}\n\nfunc main() {\n"+calls+"}\n")
 }
 
 func unexported(name string) string {

@@ -379,9 +379,16 @@ func (b *builder) member(t types.Type, jf jsonField, c *choice, all bool, path s
 		return nil
 	}
 	m := &model.Member{Wire: jf.wire, Path: goPath, Steps: memberSteps(b.own, t, jf)}
+	if c.whole() {
+		c = nil
+	}
 	m.Form = b.form(field.Type(), c, all, full, field)
 	return m
 }
+
+// whole tells whether the contract says nothing about how the field's value is
+// written, nor about what is inside it.
+func (c *choice) whole() bool { return c != nil && c.norm == nil && len(c.children) == 0 }
 
 // isCode tells whether values of the type are functions or channels, which are
 // part of no comparison.

@@ -42,7 +42,7 @@ func (c *contract) predecessor(m *model.Contract, v lock.Version) *model.Contrac
 
 func (c *contract) underivable(v lock.Version, why string, related []contracts.Related) {
 	d := c.fail(c.spec.Supersedes.Version.Pos, "supersedes.version", nil,
-		"the keys of version %d cannot be derived any more: %s. Restore what is missing (beside what is new, if need be), or write old_work: reprocess, with which all work of version %[1]d is new%s",
+		"the keys of version %d cannot be derived any more: %s. Restore what is missing (beside what is new, if need be), or write old_work: reprocess, with which all work of version %[1]d is new%[3]s",
 		v.Number, why, lock.Chained(c.spec, lock.Name, v.Number))
 	d.Related = append(d.Related, related...)
 }
