@@ -24,7 +24,12 @@ func (p *parser) effects(c *Contract, it item) {
 	methods := map[string]string{}
 	p.entries(it, func(name string, keyPos Pos, value *yaml.Node) {
 		e := &Effect{Name: Value[string]{V: name, Pos: keyPos, Set: true}}
-		if p.name("an effect", name, keyPos, it.path) {
+		named := p.name("an effect", name, keyPos, it.path)
+		if saysRemoved(value) {
+			p.removed(c, e.Name, p.item(value, keyPos, join(it.path, clip(name))))
+			return
+		}
+		if named {
 			if other, taken := methods[e.Method()]; taken {
 				p.errorf(keyPos, it.path, "%s and %s would both be the Go method %s", other, name, e.Method())
 			}
@@ -33,6 +38,7 @@ func (p *parser) effects(c *Contract, it item) {
 		p.effect(e, p.item(value, keyPos, join(it.path, clip(name))))
 		c.Effects = append(c.Effects, e)
 	})
+	p.checkRenames(c)
 }
 
 func (p *parser) effect(e *Effect, it item) {
@@ -49,6 +55,7 @@ func (p *parser) effect(e *Effect, it item) {
 	}
 	present, ok := p.mapping(it, "a mapping such as {guard: transaction}", append([]field{
 		{"guard", func(it item) { word(p, it, &e.Guard, guards) }},
+		{"was", func(it item) { p.was(it, &e.Was) }},
 		{"call", func(it item) { p.function(it, &e.Call) }},
 		{"external_ref", func(it item) { p.fieldPath(it, &e.ExternalRef) }},
 		{"once_per", func(it item) { e.OncePer = p.fieldPaths(it) }},
@@ -61,7 +68,7 @@ func (p *parser) effect(e *Effect, it item) {
 		{"key_format", note(func(it item) { p.keyFormat(it, &e.KeyFormat) })},
 		{"provider", func(it item) { p.provider(it, &e.Provider) }},
 		{"if_unknown", note(func(it item) { word(p, it, &e.IfUnknown, ifUnknowns) })},
-	}, unsupported("was", "removed", "message", "approval", "approval_expires", "work", "reconcile")...))
+	}, unsupported("message", "approval", "approval_expires", "work", "reconcile")...))
 	if !ok {
 		return
 	}

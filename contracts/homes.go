@@ -9,8 +9,6 @@ import (
 var instead = map[string]string{
 	"decisions":        "an effect with the guard read keeps an answer for all attempts",
 	"worker":           "leave it out, and failed work is run again when it is delivered again",
-	"was":              "keep the effect's name, and choose its Go function with call",
-	"removed":          "keep the effect for as long as work is under way that has it",
 	"message":          "write the function that sends it yourself, with the guard once",
 	"approval":         "let the work be delivered when it is approved",
 	"approval_expires": "let the work be delivered when it is approved",

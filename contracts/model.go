@@ -63,6 +63,7 @@ type Contract struct {
 	Lease      Value[time.Duration] // 1s to 24h; default 2m
 	Timeout    Value[time.Duration] // 1s or more; default 10m; may be longer or shorter than the lease
 	Effects    []*Effect            // in the order of the file
+	Removed    []Removed            // effects that work in flight may have done; in the order of the file
 }
 
 // Effect returns the effect of that name, or nil.
@@ -354,6 +355,7 @@ const (
 // one price per line needs one record per line.
 type Effect struct {
 	Name  Value[string] // ^[a-z][a-z0-9_]{0,62}$, unique in its contract
+	Was   Value[string] // the name that it had first; not Set: this one. See LedgerName
 	Guard Value[Guard]
 	Call  Value[string] // see ParseFunc; not Set: see CallName
 

@@ -115,7 +115,13 @@ func drawContract(t *rapid.T, kind string) *Contract {
 		drawRetry(t, &c.Retry)
 	}
 	for _, name := range rapid.SliceOfNDistinct(names(), 0, 6, MethodName).Draw(t, "effects") {
-		c.Effects = append(c.Effects, drawEffect(t, c, name))
+		if len(c.Effects) > 0 && rapid.IntRange(0, 4).Draw(t, "is removed") == 0 {
+			c.Removed = append(c.Removed, Removed{Name: set(name), Why: set(rapid.StringMatching(`[A-Z][a-z:#{} ]{0,30}[a-z.]`).Draw(t, "why"))})
+			continue
+		}
+		e := drawEffect(t, c, name)
+		maybe(t, "was", &e.Was, rapid.Just("first_"+name[:min(len(name), 57)]+"x"))
+		c.Effects = append(c.Effects, e)
 	}
 	return c
 }
@@ -436,6 +442,9 @@ func (w *writer) contract(in string, c *Contract) {
 			for _, e := range c.Effects {
 				w.mapping(in, e.Name.V, func(in string) { w.effect(in, e) })
 			}
+			for _, r := range c.Removed {
+				w.mapping(in, r.Name.V, func(in string) { w.entry(in, "removed", w.text(r.Why.V)) })
+			}
 		})
 	}
 }
@@ -508,6 +517,7 @@ func (w *writer) retry(in string, r *Retry) {
 
 func (w *writer) effect(in string, e *Effect) {
 	w.entry(in, "guard", w.text(string(e.Guard.V)))
+	entryIf(w, in, "was", e.Was, w.text)
 	entryIf(w, in, "call", e.Call, w.text)
 	entryIf(w, in, "external_ref", e.ExternalRef, w.text)
 	w.listIf(in, "once_per", e.OncePer)

@@ -152,6 +152,7 @@ func languageSchema() *schema {
 		{"response", false, "", responseSchema()},
 		{"retry", false, "", retrySchema()},
 		{"effect", false, "", effectSchema()},
+		{"removed_effect", false, "", removedSchema()},
 	}, textSchemas()...)
 	return root
 }

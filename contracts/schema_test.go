@@ -263,7 +263,7 @@ var beyondSchemas = []struct{ message, why string }{
 	{`no Go method can be called|would both be the Go method`, "a schema does not turn names into those of Go"},
 	{`moves money|documents no key|does not do so by itself|keeps trying is not known`, "a schema does not hold the tables"},
 	{`comes too late|stands right behind it: \[url|(minor_units|drop_params) stands twice`, "a schema does not see the order of a list, nor that two mappings say one thing"},
-	{`is no part of the|every part of the key may be empty|is permanent too|is more than the .* of the work|does not come before version|is a part of .*, which is left out as a whole|is the scope, which the ledger stores|is also what the works are about|are the same work, of which|would be forgotten as soon as`, "a schema does not compare two answers"},
+	{`is no part of the|every part of the key may be empty|is permanent too|is more than the .* of the work|does not come before version|is a part of .*, which is left out as a whole|is the scope, which the ledger stores|what the effect is called now|has this name in the ledger|stands among the effects as removed|is also what the works are about|are the same work, of which|would be forgotten as soon as`, "a schema does not compare two answers"},
 }
 
 // beyondSchema tells whether a schema can see none of the errors, and notes the

@@ -8,7 +8,7 @@ import (
 
 func contractSchema() *schema {
 	window := &schema{AnyOf: []*schema{{Type: "string", Const: "forever"}, schemaRef("duration"), windowUntilSchema()}, Examples: []any{"90d", "forever"}}
-	effects := &schema{Type: "object", PropertyNames: schemaRef("name"), AdditionalProperties: schemaRef("effect")}
+	effects := &schema{Type: "object", PropertyNames: schemaRef("name"), AdditionalProperties: &schema{AnyOf: []*schema{schemaRef("effect"), schemaRef("removed_effect")}}}
 	s := schemaMapping(
 		schemaWord{"version", true, "The version of this work, which is part of every key: raise it when the key changes or all work is to be new again.", schemaInteger(1, 1<<31-1)},
 		schemaWord{"supersedes", false, "What the version before this one means: why it changed, and whether its work goes on (honor: the key changed, the work did not) or all of it is new (reprocess).", supersedesSchema()},
@@ -153,6 +153,7 @@ func effectSchema() *schema {
 	calls := schemaMapping(schemaWord{"max_attempts", true, "The number of calls, up to the attempts of the work.", schemaInteger(1, maxAttempts)})
 	s := schemaMapping(
 		schemaWord{"guard", true, "What makes it safe to repeat the effect: transaction (commits with the ledger), idempotency_key (the provider dedupes), upsert (the provider enforces a unique value that we choose), find_first (look before repeating), once (never repeated), repeatable (harmless to repeat), read (a recorded read).", schemaEnum(guards)},
+		schemaWord{"was", false, "The name that the effect had first, if it was renamed: the ledger goes on with that name, and the key stays the same.", schemaRef("name")},
 		schemaWord{"call", false, "The Go function that carries the effect out, if it is not called like the effect; of another package: mail.Send, or with the whole import path.", schemaRef("function")},
 		schemaWord{"external_ref", false, "The field of the result that says what the other system calls it; kept in the ledger.", schemaRef("field_path")},
 		schemaWord{"once_per", false, "Fields of the effect's input: once for each of their values instead of once for the work.", schemaRef("field_paths")},
@@ -168,6 +169,11 @@ func effectSchema() *schema {
 	)
 	s.AllOf = guardSchemas()
 	return s
+}
+
+// removedSchema is the entry of an effect that the handler no longer has.
+func removedSchema() *schema {
+	return schemaMapping(schemaWord{"removed", true, "Why work in flight can do without the effect, which the handler no longer has.", &schema{Type: "string", Pattern: `\S`}})
 }
 
 // guardSchemas say which parameters a guard must and which it may not have.

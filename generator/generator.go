@@ -137,7 +137,7 @@ func run(ctx context.Context, options Options) (Report, error) {
 			report.Contracts += len(f.Contracts)
 		}
 	}
-	read, err := readLocks(dir, patterns, inputs)
+	read, err := readLocks(dir, patterns, dirs, inputs)
 	if err != nil {
 		return report, err
 	}

@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/contracts/lock"
 	"github.com/idemgen/idem/generator/fingerprint"
 	"github.com/idemgen/idem/generator/model"
 	"github.com/idemgen/idem/generator/resolve"
+	"github.com/idemgen/idem/internal/directive"
 )
 
 // lockedModule is a module whose idem.lock takes part in a run.
@@ -25,6 +27,7 @@ type lockedModule struct {
 	file      *lock.File // nil if it cannot be read
 	diags     contracts.Diagnostics
 	contracts []lock.Contract
+	made      []lock.Made // what generated files say
 }
 
 // lockedModules are those of a run, by root.
@@ -32,7 +35,7 @@ type lockedModules map[string]*lockedModule
 
 // readLocks reads the idem.lock of each module that has contracts in the run or
 // that it looks at as a whole.
-func readLocks(dir string, patterns []string, inputs []*resolve.Input) (lockedModules, error) {
+func readLocks(dir string, patterns []string, dirs []*resolve.Dir, inputs []*resolve.Input) (lockedModules, error) {
 	modules := lockedModules{}
 	whole, err := resolve.Whole(dir, patterns)
 	if err != nil {
@@ -48,7 +51,42 @@ func readLocks(dir string, patterns []string, inputs []*resolve.Input) (lockedMo
 			return nil, err
 		}
 	}
+	for _, d := range dirs {
+		if err := modules.readMade(dir, d); err != nil {
+			return nil, err
+		}
+	}
 	return modules, nil
+}
+
+// readMade reads what the generated files of a directory say of the lock.
+func (l lockedModules) readMade(dir string, d *resolve.Dir) error {
+	for _, name := range d.Outputs {
+		path := filepath.Join(d.Path, name)
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("read generated file: %w", err)
+		}
+		if !directive.IsGenerated(src) {
+			continue
+		}
+		for _, c := range directive.Named(src, directive.Contract) {
+			version, err := strconv.Atoi(c.Get("version"))
+			if err != nil || c.Get("digest") == "" {
+				continue // older than the directive, or edited, which check tells
+			}
+			if err := l.read(dir, d.Path, false); err != nil {
+				return err
+			}
+			mod, err := resolve.ModuleOf(d.Path)
+			if err != nil {
+				return err
+			}
+			m := l[mod.Root]
+			m.made = append(m.made, lock.Made{Kind: c.Get("kind"), Version: version, Digest: c.Get("digest"), File: resolve.Show(dir, path)})
+		}
+	}
+	return nil
 }
 
 // read reads the lock of the module that a directory is in, once.
@@ -142,6 +180,9 @@ func (m *lockedModule) update(sound bool) (*planned, contracts.Diagnostics) {
 	if m.file == nil {
 		return nil, m.diags
 	}
+	if lost := m.lost(); lost.HasErrors() {
+		return nil, lost
+	}
 	next, diags := m.file.Update(m.all, m.contracts)
 	if sound {
 		elsewhere := m.file.Kinds
@@ -156,6 +197,18 @@ func (m *lockedModule) update(sound bool) (*planned, contracts.Diagnostics) {
 		return nil, diags
 	}
 	return &planned{filepath.Join(m.Root, lock.Name), next.Format(), &m.src}, diags
+}
+
+// lost tells of what generated files were made with and the lock does not have.
+func (m *lockedModule) lost() contracts.Diagnostics {
+	if !m.missing {
+		return m.file.Lost(m.made)
+	}
+	diags := (*lock.File)(nil).Lost(m.made)
+	for _, d := range diags {
+		d.File = m.file.Path
+	}
+	return diags
 }
 
 // show is a file's name as messages and reports have it. The lock of a module is

@@ -189,6 +189,10 @@ type Spec[In, Out any] struct {
 	// OneTransaction commits claim, effects and completion together. Only for
 	// contracts all of whose effects have the guard transaction.
 	OneTransaction bool
+	// Removed are the ledger's names of effects that the handler no longer has: an
+	// attempt completes without asking for those that an earlier one has done. May
+	// be nil.
+	Removed []string
 	// Handle runs the handler with its effects.
 	Handle func(ctx context.Context, run *Run, in In) (Out, error)
 }

@@ -263,6 +263,7 @@ func (c *contract[Tx, In, Out]) release(ctx context.Context, d *delivery[In], fe
 // run makes one attempt.
 func (c *contract[Tx, In, Out]) run(ctx context.Context, d *delivery[In], fence Fence, claimed Claimed, sent time.Time) (result Result[Out], err error) {
 	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, claimed)
+	run.removed = c.spec.Removed
 	run.mark = d.mark
 	run.ctx, run.cancel = context.WithCancelCause(ctx)
 	defer run.cancel(nil)
@@ -376,6 +377,7 @@ func (c *contract[Tx, In, Out]) attemptInOne(ctx, txCtx context.Context, s Sessi
 	}
 	fence.ID = one.claimed.Work.ID
 	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, one.claimed)
+	run.removed = c.spec.Removed
 	run.writer, run.session, run.mark = s, s, d.mark
 	run.ctx, run.cancel = context.WithCancelCause(txCtx)
 	defer run.cancel(nil)

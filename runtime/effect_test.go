@@ -855,3 +855,41 @@ func (w *world) exec(query string, args ...any) {
 		w.t.Fatal(err)
 	}
 }
+
+func TestAnEffectThatWasRemovedIsNotAskedForAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		removed []string
+		first   error // of the effect in the first attempt
+		want    error
+	}{
+		"done, and removed":         {removed: []string{"fax"}},
+		"done, and forgotten":       {want: idem.ErrEffectDiverged},
+		"done, another removed":     {removed: []string{"mail"}, want: idem.ErrEffectDiverged},
+		"unknown, and removed":      {removed: []string{"fax"}, first: errBoom, want: idem.ErrEffectDiverged},
+		"not applied, and removed":  {removed: []string{"fax"}, first: idem.NotApplied(errBoom)},
+		"not applied and forgotten": {first: idem.NotApplied(errBoom)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			fax := idem.IdempotencyKey(w.failing("fax", test.first), time.Hour)
+			old := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+				if _, err := fax.Do(ctx, run, in); err != nil {
+					return receipt{}, err
+				}
+				return receipt{}, errBoom // after the effect, so that the work is tried again
+			})
+			_, err := idem.Define(w.ledger, old).Do(t.Context(), order{ID: "1"})
+			w.due(err)
+			now := spec(succeed)
+			now.Removed = test.removed
+			result, err := idem.Define(w.open(), now).Do(t.Context(), order{ID: "1"})
+			if test.want != nil {
+				wantIs(t, err, test.want)
+				return
+			}
+			if err != nil || result.Value.Ref != "r" {
+				t.Errorf("got %+v, %v", result, err)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -21,6 +22,7 @@ type Run struct {
 	attempt int
 	lease   time.Duration
 	read    reading
+	removed []string // effects that the contract no longer has
 
 	// The store's time when the work was claimed, and the local one just after.
 	claimedAt    time.Time
@@ -256,6 +258,9 @@ func (r *Run) unsettled() *Error {
 		}
 		switch e.row.State {
 		case EffectDone, EffectStarted, EffectUnknown:
+			if e.row.State == EffectDone && slices.Contains(r.removed, e.id.Name) {
+				continue
+			}
 			if !e.asked && e.row.Guard != GuardRead {
 				return r.fail(ErrEffectDiverged, e.id.Name, ClassUnknown,
 					fmt.Errorf("an earlier attempt left it %s, and this attempt completed without asking for it", e.row.State))

@@ -43,7 +43,7 @@ func (f *File) Update(all bool, now []Contract) (*File, contracts.Diagnostics) {
 			continue
 		}
 		seen[name] = true
-		u := &update{Contract: c, lock: f.Path}
+		u := &update{Contract: c, lock: f.Path, file: f}
 		next.Kinds = append(next.Kinds, u.kind(f.kind(name)))
 		u.succession(f)
 		diags = append(diags, u.diags...)
@@ -64,7 +64,8 @@ func (f *File) Update(all bool, now []Contract) (*File, contracts.Diagnostics) {
 // update is the comparison of one contract.
 type update struct {
 	Contract
-	lock  string // the file's name in messages
+	file  *File
+	lock  string // its name in messages
 	was   *Kind
 	diags contracts.Diagnostics
 }
@@ -75,6 +76,7 @@ func (u *update) kind(was *Kind) Kind {
 	k := Kind{Name: u.Spec.Kind.V}
 	u.was = was
 	if was == nil {
+		u.answers(nil)
 		k.Versions = []Version{u.Now}
 		return k
 	}
@@ -82,6 +84,7 @@ func (u *update) kind(was *Kind) Kind {
 	if old != nil {
 		u.sameVersion(old)
 	}
+	u.answers(u.earlier(old))
 	u.passed()
 	for _, v := range was.Versions {
 		if v.Number != u.Now.Number {
@@ -89,6 +92,9 @@ func (u *update) kind(was *Kind) Kind {
 		}
 	}
 	k.Versions = append(k.Versions, u.Now)
+	if u.Now.Number < was.last().Number {
+		k.Current = u.Now.Number
+	}
 	slices.SortFunc(k.Versions, func(a, b Version) int { return a.Number - b.Number })
 	return k
 }
@@ -150,25 +156,106 @@ func (u *update) sameField(effect string, p pair) bool {
 	return !u.Has(effect, *p.old)
 }
 
-// effect compares an effect that a version had with the one that it has.
+// effect compares an effect that a version had with the one that it has. A read
+// may go: it has done nothing.
 func (u *update) effect(old *Version, was Effect) {
-	i := slices.IndexFunc(u.Now.Effects, func(e Effect) bool { return e.Name == was.Name })
-	if i < 0 {
+	now := u.Now.effect(was.Name)
+	switch {
+	case now == nil && u.removed(was.Name) == nil && was.Guard != contracts.Read && !u.misnamed(was):
 		u.effectGone(old, was)
-		return
-	}
-	now := u.Now.Effects[i]
-	if !u.sameFields(was.Name, was.OncePer, now.OncePer) {
-		u.oncePerChanged(old, was, now)
-	}
-	if now.Guard != was.Guard {
-		u.guardChanged(was)
+	case now == nil:
+	case !u.sameFields(u.called(was.Name), was.OncePer, now.OncePer):
+		u.oncePerChanged(old, was, *now)
+	case now.Guard != was.Guard && was.leavesUnknown():
+		u.guardChanged(was, *now)
 	}
 }
 
-// passed tells what an older version than the last one means for work.
+// leavesUnknown tells whether a process that dies can leave the effect so that
+// nobody knows whether it happened.
+func (e Effect) leavesUnknown() bool {
+	return e.Guard != contracts.Transaction && e.Guard != contracts.Read
+}
+
+// removed is what the contract says of an effect that it has no more, or nil.
+func (u *update) removed(name string) *contracts.Removed {
+	i := slices.IndexFunc(u.Spec.Removed, func(r contracts.Removed) bool { return r.Name.V == name })
+	if i < 0 {
+		return nil
+	}
+	return &u.Spec.Removed[i]
+}
+
+// misnamed tells whether the contract answers for an effect by a name that the
+// ledger does not have, which is told about.
+func (u *update) misnamed(was Effect) bool {
+	return was.Called != "" && (u.removed(was.Called) != nil ||
+		slices.ContainsFunc(u.Spec.Effects, func(e *contracts.Effect) bool { return e.Was.V == was.Called }))
+}
+
+// spec is the contract's own entry of an effect that the ledger has by that name,
+// or nil.
+func (u *update) spec(name string) *contracts.Effect {
+	i := slices.IndexFunc(u.Spec.Effects, func(e *contracts.Effect) bool { return e.LedgerName() == name })
+	if i < 0 {
+		return nil
+	}
+	return u.Spec.Effects[i]
+}
+
+// called is the contract's name of an effect that it has.
+func (u *update) called(name string) string {
+	if e := u.spec(name); e != nil {
+		return e.Name.V
+	}
+	return name
+}
+
+// earlier are the effects that work in flight may have done: those of this version
+// or, if it is new, of the one before, and of the versions that it honours.
+func (u *update) earlier(old *Version) []Effect {
+	if old == nil {
+		old = u.was.current()
+	}
+	effects := slices.Clone(old.Effects)
+	for _, v := range u.file.Honored(u.Spec) {
+		effects = append(effects, v.Effects...)
+	}
+	return effects
+}
+
+// answers checks what a contract says became of effects against those that there
+// were, and keeps the removed ones.
+func (u *update) answers(earlier []Effect) {
+	named := func(name string) int {
+		return slices.IndexFunc(earlier, func(e Effect) bool { return e.Name == name })
+	}
+	for _, e := range u.Spec.Effects {
+		if e.Was.Set && named(e.Was.V) < 0 {
+			u.neverWas(earlier, e)
+		}
+	}
+	for _, r := range u.Spec.Removed {
+		i := named(r.Name.V)
+		if i < 0 {
+			u.neverThere(earlier, r)
+			continue
+		}
+		gone := earlier[i]
+		gone.Called, gone.Removed = "", true
+		u.Now.Effects = append(u.Now.Effects, gone)
+	}
+	slices.SortFunc(u.Now.Effects, func(a, b Effect) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// passed tells, once, what another version than the last one means for work.
 func (u *update) passed() {
-	if last := u.was.last(); u.Now.Number < last.Number {
-		u.wentBack(last)
+	current := u.was.current()
+	switch {
+	case u.Now.Number == current.Number:
+	case u.Now.Number < u.was.last().Number:
+		u.wentBack(current)
+	case u.was.version(u.Now.Number) != nil && !u.Spec.Supersedes.Set:
+		u.cameBack(current)
 	}
 }

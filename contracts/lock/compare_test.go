@@ -112,8 +112,8 @@ const (
 	means = "supersedes: {version: 1, because: \"…\", old_work: honor}, with which it goes on under its old keys and what is done stays done, or the same with old_work: reprocess, with which all of it is new work"
 	other = "pay.idem.yaml:6:5: identity: this is another identity than version 1 has in idem.lock, so that work which is done would be done again: restore the contract, Go types and json tags, or set version: 2 and say what becomes of the work of version 1: " + means + "\n" +
 		"  6 |     identity: {key: PaymentID}\n    |     ^^^^^^^^\n"
-	gone       = "pay.idem.yaml:2:3: effects.send: version 1 has this effect in idem.lock and no longer here: work in flight that has done it would do it again under another name, or leave it half done. Restore it, or set version: 2, which makes all work of order_paid new again, done work too (was and removed, which answer for one effect, are not supported yet)\n  2 |   order_paid:\n    |   ^^^^^^^^^^\n"
-	perChanged = "pay.idem.yaml:10:38: effects.send.once_per: this is not what version 1 has in idem.lock, so that work in flight would repeat the effect under another key: restore it, or set version: 2, which makes all work of order_paid new again, done work too (removed, which answers for one effect, is not supported yet)\n  10 |       send: {guard: once, once_per: [To]}\n     |                                      ^^\n"
+	gone       = "pay.idem.yaml:2:3: effects.send: version 1 has this effect in idem.lock and no longer here: work in flight that has done it would do it again under another name, or leave it half done. If it was renamed, give the effect was: send; if work in flight can do without it, write send: {removed: \"why\"} among the effects; or restore it\n  2 |   order_paid:\n    |   ^^^^^^^^^^\n"
+	perChanged = "pay.idem.yaml:10:38: effects.send.once_per: this is not what version 1 has in idem.lock, so that work in flight would repeat the effect under another key: restore it; or, if work in flight can do both, give the effect another name and write send: {removed: \"why\"} for the old one; or set version: 2\n  10 |       send: {guard: once, once_per: [To]}\n     |                                      ^^\n"
 )
 
 func comparisons() []comparison {
@@ -396,7 +396,7 @@ func TestAnOlderVersionIsHeldToWhatItWasAndWarnedOf(t *testing.T) {
 	second := changed(func(v *lock.Version) { v.Number = 2 })
 	old := locked(t, false, base(), second)
 	next, diags := old.Update(true, []lock.Contract{contract(t, base())})
-	want := "pay.idem.yaml:3:14: warning: version: version 1 is older than version 2, which idem.lock has: what version 2 has done is new again. If version 2 never ran, restore idem.lock from version control\n" +
+	want := "pay.idem.yaml:3:14: warning: version: version 1 is not version 2, which idem.lock has: what version 2 has done is new again. If version 2 never ran, restore idem.lock from version control\n" +
 		"  3 |     version: 1\n    |              ^\n  idem.lock:23: version 2 is locked here\n"
 	if diff := cmp.Diff(want, diags.Text()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

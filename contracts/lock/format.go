@@ -43,6 +43,9 @@ func (w *writer) kind(k Kind) {
 	if k.Retired {
 		w.line(2, "retired", "true")
 	}
+	if k.Current > 0 {
+		w.line(2, "current", strconv.Itoa(k.Current))
+	}
 	w.open(2, "versions")
 	for _, v := range k.Versions {
 		w.open(3, strconv.Itoa(v.Number))
@@ -80,7 +83,16 @@ func (w *writer) version(v Version) {
 	}
 	for _, e := range v.Effects {
 		w.open(5, e.Name)
+		if e.Called != "" {
+			w.line(6, "called", e.Called)
+		}
+		if e.Removed {
+			w.line(6, "removed", "true")
+		}
 		w.line(6, "guard", scalar(string(e.Guard)))
+		if e.KeyFormat != "" {
+			w.line(6, "key_format", scalar(string(e.KeyFormat)))
+		}
 		w.list("once_per", 6, e.OncePer)
 	}
 }

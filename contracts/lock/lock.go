@@ -31,7 +31,10 @@ type Kind struct {
 	Name string
 	// Retired says that no contract has the kind any more. Its versions stay: a
 	// kind that comes back meets the work that it did.
-	Retired  bool
+	Retired bool
+	// Current is the version that the contract has, where it went back from the
+	// highest; else zero.
+	Current  int
 	Versions []Version // ascending, each once; one at least
 
 	line int
@@ -135,9 +138,17 @@ type Member struct {
 
 // Effect is an effect of a version.
 type Effect struct {
-	Name    string
+	Name   string // in the ledger, and so in its key: the first that it had
+	Called string // in the contract, if it was renamed; else empty
+	// Removed says that the contract has the effect no more. It stays while its
+	// version does: work in flight may have done it.
+	Removed bool
 	Guard   contracts.Guard
-	OncePer []Part // in the order of the contract
+	// KeyFormat is how its key is written; empty if it sends none, or the digits
+	// as they are. What was sent in one format is sent in it again, so that a
+	// change is nothing to refuse.
+	KeyFormat contracts.KeyFormat
+	OncePer   []Part // in the order of the contract
 
 	line int
 }
@@ -191,6 +202,24 @@ func (k *Kind) version(number int) *Version {
 		}
 	}
 	return nil
+}
+
+// effect is the entry of an effect by its name in the ledger, or nil.
+func (v *Version) effect(name string) *Effect {
+	for i := range v.Effects {
+		if v.Effects[i].Name == name {
+			return &v.Effects[i]
+		}
+	}
+	return nil
+}
+
+// current is the version that the contract had last.
+func (k *Kind) current() *Version {
+	if v := k.version(k.Current); v != nil {
+		return v
+	}
+	return k.last()
 }
 
 // last is the highest version that the kind has had.

@@ -123,9 +123,40 @@ func (u *update) goldenChanged(old *Version) {
 }
 
 func (u *update) effectGone(old *Version, was Effect) {
+	why := "and no longer here: work in flight that has done it would do it again under another name, or leave it half done"
+	if was.Removed {
+		why = "as removed, and the contract no longer says so: work in flight may have done it as long as the version lives"
+	}
 	u.report(u.File.Errorf(u.Spec.Kind.Pos, "effects."+was.Name,
-		"version %d has this effect in %s and no longer here: work in flight that has done it would do it again under another name, or leave it half done. Restore it, or %s", old.Number, u.lock, u.bump("was and removed, which answer for one effect, are")).
+		"version %d has this effect in %s %s. If it was renamed, give the effect was: %s; if work in flight can do without it, write %[4]s: {removed: \"why\"} among the effects; or restore it", old.Number, u.lock, why, was.Name).
 		At(u.lock, was.line, 0, "%s was guarded by %s%s", was.Name, was.Guard, oncePer(was.OncePer)))
+}
+
+func (u *update) neverWas(earlier []Effect, e *contracts.Effect) {
+	name := e.Was.V
+	if i := slices.IndexFunc(earlier, func(o Effect) bool { return o.Called == name }); i >= 0 {
+		u.report(u.File.Errorf(e.Was.Pos, "effects."+e.Name.V+".was", "%s was %s before: write was: %[2]s, the name that the ledger has", name, earlier[i].Name))
+		return
+	}
+	u.report(u.File.Errorf(e.Was.Pos, "effects."+e.Name.V+".was", "no effect of %s is called %s in %s%s: leave was out if the effect is new", u.Spec.Kind.V, name, u.lock, contracts.DidYouMean(name, effectNames(earlier))))
+}
+
+func (u *update) neverThere(earlier []Effect, r contracts.Removed) {
+	name := r.Name.V
+	if i := slices.IndexFunc(earlier, func(o Effect) bool { return o.Called == name }); i >= 0 {
+		u.report(u.File.Errorf(r.Name.Pos, "effects."+name, "%s was renamed before it was removed: write %s: {removed: …}, by the name that the ledger has", name, earlier[i].Name))
+		return
+	}
+	u.report(u.File.Errorf(r.Name.Pos, "effects."+name, "no effect of %s is called %s in %s%s: there is nothing to remove", u.Spec.Kind.V, name, u.lock, contracts.DidYouMean(name, effectNames(earlier))))
+}
+
+// effectNames are the names in the ledger.
+func effectNames(effects []Effect) []string {
+	var names []string
+	for _, e := range effects {
+		names = append(names, e.Name)
+	}
+	return names
 }
 
 func oncePer(parts []Part) string {
@@ -140,23 +171,23 @@ func oncePer(parts []Part) string {
 }
 
 func (u *update) oncePerChanged(old *Version, was, now Effect) {
-	e := u.Spec.Effect(was.Name)
+	e := u.spec(was.Name)
 	pos := e.Name.Pos
 	if len(e.OncePer) > 0 {
 		pos = e.OncePer[0].Pos
 	}
-	d := u.File.Errorf(pos, "effects."+was.Name+".once_per",
-		"this is not what version %d has in %s, so that work in flight would repeat the effect under another key: restore it, or %s", old.Number, u.lock, u.bump("removed, which answers for one effect, is"))
+	d := u.File.Errorf(pos, "effects."+e.Name.V+".once_per",
+		"this is not what version %d has in %s, so that work in flight would repeat the effect under another key: restore it; or, if work in flight can do both, give the effect another name and write %s: {removed: \"why\"} for the old one; or set version: %d", old.Number, u.lock, was.Name, u.next())
 	for i, p := range pairs(was.OncePer, now.OncePer) {
-		u.showPart(d, was.Name, fmt.Sprintf("once_per %d", i+1), p, was.line)
+		u.showPart(d, e.Name.V, fmt.Sprintf("once_per %d", i+1), p, was.line)
 	}
 	u.report(d)
 }
 
-func (u *update) guardChanged(was Effect) {
-	e := u.Spec.Effect(was.Name)
-	u.report(u.File.Warnf(e.Guard.Pos, "effects."+was.Name+".guard",
-		"the guard was %s: of unfinished work, a call whose outcome is unknown was made without what makes a repeat safe under %s, and will wait for a person", was.Guard, e.Guard.V).
+func (u *update) guardChanged(was, now Effect) {
+	e := u.spec(was.Name)
+	u.report(u.File.Warnf(e.Guard.Pos, "effects."+e.Name.V+".guard",
+		"the guard was %s: of unfinished work, a call whose outcome is unknown was made without what makes a repeat safe under %s, and will wait for a person", was.Guard, now.Guard).
 		At(u.lock, was.line, 0, "%s is locked here", was.Name))
 }
 
@@ -166,8 +197,14 @@ func (u *update) windowShorter(old *Version) {
 		At(u.lock, old.line, 0, "version %d is locked here", old.Number))
 }
 
-func (u *update) wentBack(last *Version) {
+func (u *update) wentBack(current *Version) {
 	u.report(u.File.Warnf(u.Spec.Version.Pos, "version",
-		"version %d is older than version %d, which %s has: what version %[2]d has done is new again. If version %[2]d never ran, restore %[3]s from version control", u.Now.Number, last.Number, u.lock).
-		At(u.lock, last.line, 0, "version %d is locked here", last.Number))
+		"version %d is not version %d, which %s has: what version %[2]d has done is new again. If version %[2]d never ran, restore %[3]s from version control", u.Now.Number, current.Number, u.lock).
+		At(u.lock, current.line, 0, "version %d is locked here", current.Number))
+}
+
+func (u *update) cameBack(current *Version) {
+	u.report(u.File.Warnf(u.Spec.Version.Pos, "version",
+		"version %d is back: what version %d has done meanwhile is new again", u.Now.Number, current.Number).
+		At(u.lock, current.line, 0, "version %d is locked here", current.Number))
 }

@@ -123,10 +123,12 @@ func (r *reader) names(at *node, what string, form *regexp.Regexp, read func(*no
 
 func (r *reader) kind(n *node) Kind {
 	k := Kind{Name: n.key, line: n.pos.Line}
+	var current *node
 	r.mapping(n.pos, n.kids, []entry{
 		{"retired", false, func(n *node) {
-			k.Retired = r.text(n, "true", func(s string) bool { return s == "true" }) != ""
+			k.Retired = r.text(n, "true", isTrue) != ""
 		}},
+		{"current", false, func(n *node) { current, k.Current = n, r.number(n) }},
 		{"versions", true, func(n *node) {
 			r.names(n, "a version", numberForm, func(n *node) { k.Versions = append(k.Versions, r.version(n)) })
 			if len(n.kids) == 0 {
@@ -135,7 +137,19 @@ func (r *reader) kind(n *node) Kind {
 		}},
 	})
 	slices.SortFunc(k.Versions, func(a, b Version) int { return a.Number - b.Number })
+	if current != nil && k.Current > 0 && k.version(k.Current) == nil {
+		r.errorf(current.pos, "current: version %d is not among the versions: %s", k.Current, mend)
+	}
 	return k
+}
+
+// number reads the number of a version.
+func (r *reader) number(n *node) int {
+	number, err := strconv.ParseInt(r.text(n, "the number of a version", numberForm.MatchString), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int(number)
 }
 
 func (r *reader) version(n *node) Version {
@@ -162,7 +176,7 @@ func (r *reader) version(n *node) Version {
 			v.Identity.Body = Body(r.text(n, "key, list or hash", func(s string) bool { return s == string(Key) || s == string(List) || s == string(Hash) }))
 		}},
 		{"keyed", false, func(n *node) {
-			v.Identity.Keyed = r.text(n, "true", func(s string) bool { return s == "true" }) != ""
+			v.Identity.Keyed = r.text(n, "true", isTrue) != ""
 		}},
 		{"scope", false, func(n *node) { p := r.part(n); v.Identity.Scope = &p }},
 		{"key", false, func(n *node) { v.Identity.Key = r.parts(n) }},
@@ -188,6 +202,8 @@ func (r *reader) version(n *node) Version {
 	}
 	return v
 }
+
+func isTrue(s string) bool { return s == "true" }
 
 // whole tells whether the parts are those that the body has.
 func (id Identity) whole() bool {
@@ -216,6 +232,11 @@ func (r *reader) window(n *node) Window {
 func (r *reader) effect(n *node) Effect {
 	e := Effect{Name: n.key, line: n.pos.Line}
 	r.mapping(n.pos, n.kids, []entry{
+		{"called", false, func(n *node) { e.Called = r.text(n, "the name of an effect", nameForm.MatchString) }},
+		{"removed", false, func(n *node) { e.Removed = r.text(n, "true", isTrue) != "" }},
+		{"key_format", false, func(n *node) {
+			e.KeyFormat = contracts.KeyFormat(r.text(n, "uuid or base62:N", func(s string) bool { return contracts.KeyFormat(s).Length() > 0 }))
+		}},
 		{"guard", true, func(n *node) { e.Guard = contracts.Guard(r.text(n, "a guard", nameForm.MatchString)) }},
 		{"once_per", false, func(n *node) { e.OncePer = r.parts(n) }},
 	})

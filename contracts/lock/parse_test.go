@@ -155,6 +155,15 @@ func drawPart(t *rapid.T) lock.Part {
 	return p
 }
 
+func drawnEffect(t *rapid.T, name string) lock.Effect {
+	e := lock.Effect{Name: name, Guard: contracts.Once, OncePer: drawParts(t, 0), Removed: rapid.Bool().Draw(t, "removed")}
+	if rapid.Bool().Draw(t, "renamed") {
+		e.Called = "now_" + name[:min(len(name), 58)]
+	}
+	e.KeyFormat = rapid.SampledFrom([]contracts.KeyFormat{"", contracts.KeyUUID, "base62:22"}).Draw(t, "key_format")
+	return e
+}
+
 func drawParts(t *rapid.T, low int) []lock.Part {
 	return rapid.SliceOfN(rapid.Custom(drawPart), low, 3).Draw(t, "parts")
 }
@@ -194,7 +203,7 @@ func drawVersion(t *rapid.T, number int) lock.Version {
 		v.Window = lock.Window{Duration: time.Duration(rapid.Int64Range(1, int64(contracts.MaxDuration)).Draw(t, "window")), Until: rapid.SampledFrom([]string{"", "nightly_sync"}).Draw(t, "until")}
 	}
 	for _, name := range names(t, "effects", `[a-z][a-z0-9_]{0,3}`, 0) {
-		v.Effects = append(v.Effects, lock.Effect{Name: name, Guard: contracts.Once, OncePer: drawParts(t, 0)})
+		v.Effects = append(v.Effects, drawnEffect(t, name))
 	}
 	return v
 }
@@ -207,6 +216,9 @@ func drawFile(t *rapid.T) *lock.File {
 		slices.Sort(numbers)
 		for _, n := range numbers {
 			k.Versions = append(k.Versions, drawVersion(t, n))
+		}
+		if len(numbers) > 1 && rapid.Bool().Draw(t, "went back") {
+			k.Current = numbers[0]
 		}
 		f.Kinds = append(f.Kinds, k)
 	}
@@ -239,6 +251,7 @@ func TestALockIsYAML(t *testing.T) {
 			Format int
 			Kinds  map[string]struct {
 				Retired  bool
+				Current  int
 				Versions map[int]struct {
 					Identity, Digest, Golden, Window string
 					Keyed                            bool
@@ -248,8 +261,10 @@ func TestALockIsYAML(t *testing.T) {
 					Key                              []struct{ Field, Wire, Type, Empty string }
 					Hash                             map[string]string
 					Effects                          map[string]struct {
-						Guard   string
-						OncePer []struct{ Field, Wire, Type, Empty string } `yaml:"once_per"`
+						Guard, Called string
+						KeyFormat     string `yaml:"key_format"`
+						Removed       bool
+						OncePer       []struct{ Field, Wire, Type, Empty string } `yaml:"once_per"`
 					}
 				}
 			}

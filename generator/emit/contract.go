@@ -186,6 +186,13 @@ func (f *file) spec(c *model.Contract) []jen.Code {
 	if c.OneTransaction() {
 		fields = append(fields, keyed("OneTransaction", jen.True()))
 	}
+	if len(s.Removed) > 0 {
+		var names []jen.Code
+		for _, r := range s.Removed {
+			names = append(names, jen.Lit(r.Name.V))
+		}
+		fields = append(fields, keyed("Removed", jen.Index().String().Values(names...)))
+	}
 	return append(fields, keyed("Handle", f.handle(c)))
 }
 

@@ -34,7 +34,7 @@ func (f *file) guards(c *model.Contract) jen.Code {
 func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
 	tx := e.Spec.Guard.V == contracts.Transaction
 	fields := []jen.Code{
-		keyed("Name", jen.Lit(e.Spec.Name.V)),
+		keyed("Name", jen.Lit(e.Spec.LedgerName())),
 		keyed("Payload", f.payload(e.In, e.Payload)),
 	}
 	if len(e.Per) > 0 {
@@ -143,6 +143,9 @@ func (f *file) effects(c *model.Contract) {
 func (f *file) effectMethod(c *model.Contract, e *model.Effect, field string) {
 	recv, ctx, in := f.v("e"), f.v("ctx"), f.v("in")
 	f.jen.Comment("// " + e.Method + " " + promise(e.Spec))
+	if e.Spec.Was.Set {
+		f.jen.Comment("// In the ledger it is " + e.Spec.Was.V + ", its first name.")
+	}
 	f.jen.Func().Params(jen.Id(recv).Id(f.kinds[c].effects)).Id(e.Method).Params(
 		jen.Id(ctx).Add(f.q("context", "Context")), jen.Id(in).Add(f.typ(e.In)),
 	).Params(f.typ(e.Out), jen.Error()).Block(

@@ -22,6 +22,11 @@ func effects(w *writer, c *contracts.Contract) {
 	for _, e := range c.Effects {
 		effect(w, e)
 	}
+	for _, r := range c.Removed {
+		w.subheading("%s: removed", r.Name.V)
+		w.item("Why", "%s", sentence(r.Why.V))
+		w.item("Work in flight", "an earlier attempt may have done it; the next ones complete without asking for it. If nobody knows whether it happened, the work waits for a person.")
+	}
 }
 
 // diverges says what becomes of a handler that decides otherwise than before.
@@ -55,6 +60,9 @@ func effect(w *writer, e *contracts.Effect) {
 		return
 	}
 	w.subheading("%s: %s", e.Name.V, g.name)
+	if e.Was.Set {
+		w.item("In the ledger", "it is %s, its first name, so that its key is the one that it had.", e.Was.V)
+	}
 	w.item("Promise", "%s", g.promise(e))
 	w.item("Not promised", "%s", g.excludes(e))
 	if len(e.OncePer) > 0 {
@@ -104,7 +112,7 @@ func keyFormat(e *contracts.Effect) string {
 
 // effectKey is the text of which an effect's key is the hash.
 func effectKey(e *contracts.Effect) string {
-	text := "<work ID>:" + e.Name.V
+	text := "<work ID>:" + e.LedgerName()
 	if len(e.OncePer) > 0 {
 		text += ":[<" + strings.Join(paths(e.OncePer), ">,<") + ">]"
 	}

@@ -71,7 +71,14 @@ func (d *describer) partsOf(values []*model.Value) []lock.Part {
 func (d *describer) effects(c *model.Contract) []lock.Effect {
 	var effects []lock.Effect
 	for _, e := range c.Effects {
-		effects = append(effects, lock.Effect{Name: e.Spec.Name.V, Guard: contracts.Guard(e.Spec.Guard.V), OncePer: d.partsOf(e.Per)})
+		effect := lock.Effect{Name: e.Spec.LedgerName(), Guard: e.Spec.Guard.V, OncePer: d.partsOf(e.Per)}
+		if e.Spec.Was.Set {
+			effect.Called = e.Spec.Name.V
+		}
+		if e.Spec.Guard.V.SendsKey() && e.Spec.KeyFormat.V != contracts.KeyHex {
+			effect.KeyFormat = e.Spec.KeyFormat.V
+		}
+		effects = append(effects, effect)
 	}
 	slices.SortFunc(effects, func(a, b lock.Effect) int { return strings.Compare(a.Name, b.Name) })
 	return effects

@@ -34,6 +34,21 @@ func IsGenerated(src []byte) bool {
 	return false
 }
 
+// Named are the directives of that name that stand before the package clause.
+// What is no directive is passed over.
+func Named(src []byte, name string) []Directive {
+	var list []Directive
+	for line := range bytes.Lines(src) {
+		if bytes.HasPrefix(line, []byte("package ")) {
+			break
+		}
+		if d, ok, err := Parse(string(line)); ok && err == nil && d.Name == name {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
 // SourceDigest is the SHA-256 of a contract file in hexadecimal digits. Line
 // ends count as LF, so that a checkout that turns them into CRLF is no change.
 func SourceDigest(src []byte) string {
