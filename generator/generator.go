@@ -255,7 +255,12 @@ func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 			return p, fmt.Errorf("package %s: %w", m.Path, err)
 		}
 		for _, o := range outputs {
-			p.files = append(p.files, planned{path: filepath.Join(m.Dir, o.Name), content: o.Content})
+			path := filepath.Join(m.Dir, o.Name)
+			content, err := contentOf(o, path)
+			if err != nil {
+				return p, fmt.Errorf("package %s: %w", m.Path, err)
+			}
+			p.files = append(p.files, planned{path: path, content: content})
 		}
 	}
 	for _, d := range dirs {
@@ -274,4 +279,15 @@ func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// contentOf is what the file of an output should hold: what it holds, if that is
+// the same code, since that is told faster than it is written.
+func contentOf(o emit.Output, path string) ([]byte, error) {
+	old, err := os.ReadFile(path)
+	if err == nil && o.Is(old) {
+		return old, nil
+	}
+	// Whoever compares or writes reads it again, and tells what is wrong with it.
+	return o.Content()
 }

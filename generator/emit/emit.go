@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"go/format"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,12 +29,6 @@ var realNames = map[string]string{
 	"context": "context", "strconv": "strconv", "time": "time",
 }
 
-// Output is one generated file.
-type Output struct {
-	Name    string // base name
-	Content []byte
-}
-
 // Package renders the files of a package, in the order of the model. An error
 // means that the generator is wrong, not the contract.
 func Package(p *model.Package) ([]Output, error) {
@@ -43,11 +36,11 @@ func Package(p *model.Package) ([]Output, error) {
 	g.nameAll()
 	var outputs []Output
 	for i, mf := range p.Files {
-		src, err := g.file(mf, i == 0)
+		draft, err := g.file(mf, i == 0)
 		if err != nil {
 			return nil, fmt.Errorf("render %s: %w", mf.Output, err)
 		}
-		outputs = append(outputs, Output{mf.Output, src})
+		outputs = append(outputs, Output{mf.Output, draft})
 	}
 	return outputs, nil
 }
@@ -149,16 +142,12 @@ func (g *pkg) file(mf *model.File, first bool) ([]byte, error) {
 		f.kind(mf, c)
 		f.forms()
 	}
-	f.jen.NoFormat = true // it is formatted once, with its imports in groups
+	f.jen.NoFormat = true // that is for Content, once the imports are in groups
 	var buf bytes.Buffer
 	if err := f.jen.Render(&buf); err != nil {
 		return nil, err
 	}
-	src, err := format.Source(groupImports(buf.Bytes()))
-	if err != nil {
-		return nil, err
-	}
-	return directive.Seal(append(header(mf), src...)), nil
+	return append(header(mf), groupImports(buf.Bytes())...), nil
 }
 
 func header(mf *model.File) []byte {

@@ -75,7 +75,11 @@ func render(t interface{ Fatal(...any) }, p *model.Package) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return outputs[0].Content
+	content, err := outputs[0].Content()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 func TestOutputReadsAsExpected(t *testing.T) {

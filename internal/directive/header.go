@@ -70,19 +70,26 @@ func Seal(src []byte) []byte {
 // Edited tells whether a generated file was changed after it was written. A
 // file without a seal counts as edited; line ends count as LF.
 func Edited(src []byte) bool {
+	_, ok := Unseal(src)
+	return !ok
+}
+
+// Unseal gives back what Seal was given, with LF as line ends. It fails for a file
+// that was changed since, or has no seal.
+func Unseal(src []byte) (unsealed []byte, ok bool) {
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	end, line, ok := sourceLine(src)
 	if !ok {
-		return true
+		return nil, false
 	}
 	cut := strings.LastIndex(line, bodyArg)
 	if cut < 0 {
-		return true
+		return nil, false
 	}
 	want := line[cut+len(bodyArg):]
-	unsealed := append([]byte(nil), src[:end-len(line)+cut]...)
+	unsealed = append(unsealed, src[:end-len(line)+cut]...)
 	unsealed = append(unsealed, src[end:]...)
-	return digest(unsealed) != want
+	return unsealed, digest(unsealed) == want
 }
 
 // sourceLine finds the source directive and the offset of its end.
