@@ -1,0 +1,37 @@
+package main
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// collectFrom keeps the garbage collector waiting until that many bytes are in
+// use, whatever the heap has grown from: a run makes much garbage and keeps little,
+// and a third of its time would go into collecting it. A run that keeps more than
+// half of that has the collector as it usually is.
+func collectFrom(size int64) {
+	debug.SetMemoryLimit(size)
+	debug.SetGCPercent(-1)
+	afterCollection(func() {
+		if live() < size/2 {
+			collectFrom(size)
+			return
+		}
+		debug.SetGCPercent(100)
+		debug.SetMemoryLimit(math.MaxInt64)
+	})
+}
+
+// afterCollection calls f once, after the next collection.
+func afterCollection(f func()) {
+	runtime.AddCleanup(new(*int), func(f func()) { f() }, f)
+}
+
+// live is how much the last collection left.
+func live() int64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
