@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -249,19 +252,19 @@ type planned struct {
 // stands for any more.
 func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 	var p plan
+	var drafts []draft
 	for _, m := range packages {
 		outputs, err := emit.Package(m)
 		if err != nil {
 			return p, fmt.Errorf("package %s: %w", m.Path, err)
 		}
 		for _, o := range outputs {
-			path := filepath.Join(m.Dir, o.Name)
-			content, err := contentOf(o, path)
-			if err != nil {
-				return p, fmt.Errorf("package %s: %w", m.Path, err)
-			}
-			p.files = append(p.files, planned{path: path, content: content})
+			drafts = append(drafts, draft{o, filepath.Join(m.Dir, o.Name)})
 		}
+	}
+	var err error
+	if p.files, err = finish(drafts); err != nil {
+		return p, err
 	}
 	for _, d := range dirs {
 		for _, name := range d.Outputs {
@@ -281,13 +284,43 @@ func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 	return p, nil
 }
 
-// contentOf is what the file of an output should hold: what it holds, if that is
-// the same code, since that is told faster than it is written.
-func contentOf(o emit.Output, path string) ([]byte, error) {
-	old, err := os.ReadFile(path)
-	if err == nil && o.Is(old) {
+// draft is an output and the file that it is for.
+type draft struct {
+	emit.Output
+	path string // absolute
+}
+
+// finish makes contents of drafts, on all processors, since that takes longer than
+// anything else. Each draft is let go as soon as it is done.
+func finish(drafts []draft) ([]planned, error) {
+	files := make([]planned, len(drafts))
+	errs := make([]error, len(drafts))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(drafts)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(drafts); i = int(next.Add(1)) - 1 {
+				files[i].path = drafts[i].path
+				files[i].content, errs[i] = drafts[i].content()
+				drafts[i] = draft{}
+			}
+		})
+	}
+	workers.Wait()
+	return files, errors.Join(errs...)
+}
+
+// content is what the file should hold: what it holds, if that is the same code,
+// since that is told faster than it is written.
+func (d draft) content() ([]byte, error) {
+	old, err := os.ReadFile(d.path)
+	if err == nil && d.Is(old) {
 		return old, nil
 	}
 	// Whoever compares or writes reads it again, and tells what is wrong with it.
-	return o.Content()
+	content, err := d.Content()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.path, err)
+	}
+	return content, nil
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"slices"
+	"strings"
 
 	"github.com/idemgen/idem/internal/directive"
 )
@@ -37,37 +37,49 @@ func (o Output) Is(file []byte) bool {
 // running into each other: what is equal then is the same code.
 func squeeze(src []byte) []byte {
 	out := make([]byte, 0, len(src))
-	for len(src) > 0 {
-		n := 1
-		switch c := src[0]; {
-		case c == ' ' || c == '\t' || c == '\n':
-			n = len(src) - len(bytes.TrimLeft(src, " \t\n"))
-			out = append(out, blank(out, src[:n], src[n:])...)
-		case c == '"' || c == '\'' || c == '`':
-			n = literalLen(src)
-			out = append(out, src[:n]...)
-		case bytes.HasPrefix(src, []byte("//")):
-			n = len(src)
-			if end := bytes.IndexByte(src, '\n'); end >= 0 {
-				n = end
+	for i := 0; i < len(src); {
+		end := i + 1
+		switch c := src[i]; {
+		case isBlank(c):
+			lines := 0
+			for end = i; end < len(src) && isBlank(src[end]); end++ {
+				if src[end] == '\n' {
+					lines++
+				}
 			}
-			out = append(out, bytes.TrimRight(src[:n], " \t")...)
+			out = append(out, blank(out, src[end:], lines)...)
+		case c == '"' || c == '\'' || c == '`':
+			end = i + literalLen(src[i:])
+			out = append(out, src[i:end]...)
+		case c == '/' && bytes.HasPrefix(src[i:], []byte("//")):
+			if n := bytes.IndexByte(src[i:], '\n'); n >= 0 {
+				end = i + n
+			} else {
+				end = len(src)
+			}
+			out = append(out, bytes.TrimRight(src[i:end], " \t")...)
 		default:
-			out = append(out, c)
+			for end < len(src) && tokenKind(src[end]) == word {
+				end++
+			}
+			out = append(out, src[i:end]...)
 		}
-		src = src[n:]
+		i = end
 	}
 	return out
 }
 
-// blank is what blanks between two texts come down to.
-func blank(before, blanks, after []byte) string {
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }
+
+// blank is what blanks between two texts, with so many line ends in them, come
+// down to.
+func blank(before, after []byte, lines int) string {
 	if len(before) == 0 || len(after) == 0 {
 		return ""
 	}
-	switch bytes.Count(blanks, []byte("\n")) {
+	switch lines {
 	case 0:
-		if kind := tokenKind(before[len(before)-1]); kind != 0 && kind == tokenKind(after[0]) {
+		if kind := tokenKind(before[len(before)-1]); kind != other && kind == tokenKind(after[0]) {
 			return " "
 		}
 		return ""
@@ -77,15 +89,22 @@ func blank(before, blanks, after []byte) string {
 	return "\n\n"
 }
 
-// tokenKind is the same for characters that could be of one token.
+// The characters that can be of one token: those of a name or number, and those of
+// an operator. No other token has several characters.
+const (
+	other = iota
+	word
+	operator
+)
+
 func tokenKind(c byte) int {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c >= 0x80:
-		return 1
-	case slices.Contains([]byte("+-*/%&|^<>=!:.~"), c):
-		return 2
+		return word
+	case strings.IndexByte("+-*/%&|^<>=!:.~", c) >= 0:
+		return operator
 	}
-	return 0
+	return other
 }
 
 // literalLen is the length of the string or character at the beginning.

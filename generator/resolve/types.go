@@ -189,9 +189,9 @@ func method(t types.Type, name string) (sig *types.Signature, pointer bool) {
 			}
 			recv = types.NewPointer(t)
 		}
-		if sel := types.NewMethodSet(recv).Lookup(nil, name); sel != nil {
-			sig, _ := sel.Obj().Type().(*types.Signature)
-			return sig, pointer
+		obj, _, _ := types.LookupFieldOrMethod(recv, false, nil, name)
+		if fn, ok := obj.(*types.Func); ok {
+			return fn.Signature(), pointer
 		}
 	}
 	return nil, false
