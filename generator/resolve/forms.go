@@ -71,12 +71,15 @@ type formError struct {
 // builder makes forms for one use in one contract. Forms of types that no
 // choice touches are shared between contracts.
 type builder struct {
-	own    *types.Package
-	use    usage
-	shared map[string]*model.Form
-	depth  int // of types inside each other
-	errs   []formError
-	norms  []normError
+	own     *types.Package
+	use     usage
+	shared  map[string]*model.Form
+	made    []string   // what this builder has added to shared
+	structs []structAt // at work, the outermost first
+	open    []*frame   // types at work in which the contract chooses, the outermost first
+	depth   int        // of types inside each other
+	errs    []formError
+	norms   []normError
 }
 
 // normError is a normaliser that does not fit.
@@ -100,14 +103,7 @@ func (b *builder) form(t types.Type, c *choice, all bool, path string, decl type
 		return f
 	}
 	if c == nil && all {
-		key := fmt.Sprintf("%d %s", b.use, types.TypeString(t, nil))
-		if f := b.shared[key]; f != nil {
-			return f
-		}
-		f := &model.Form{}
-		b.shared[key] = f
-		*f = *b.build(t, c, all, path, decl)
-		return f
+		return b.inside(t, path, decl)
 	}
 	// A choice goes through slices and pointers, of which a type may be made
 	// without end.
@@ -115,10 +111,37 @@ func (b *builder) form(t types.Type, c *choice, all bool, path string, decl type
 		b.depth = 0
 		return b.fail(strings.TrimRight(path, "[]"), decl, "the type contains itself where the contract chooses")
 	}
-	f := b.build(t, c, all, path, decl)
+	f := &model.Form{}
+	b.open = append(b.open, &frame{t: t, c: c, all: all, form: f, inner: b.isOpen(t)})
+	*f = *b.build(t, c, all, path, decl)
+	b.open = b.open[:len(b.open)-1]
 	b.depth = max(b.depth-1, 0)
 	f.Own = true
 	return f
+}
+
+// whole is the form of a type in which nothing is chosen, once for each type.
+func (b *builder) whole(forms map[string]*model.Form, t types.Type, path string, decl types.Object) *model.Form {
+	key := fmt.Sprintf("%d %s", b.use, types.TypeString(t, nil))
+	if f := forms[key]; f != nil {
+		return f
+	}
+	f := &model.Form{}
+	forms[key] = f
+	b.made = append(b.made, key)
+	*f = *b.build(t, nil, true, path, decl)
+	return f
+}
+
+// forget leaves no form behind that came with errors: the next contract that needs
+// it is to hear of them too, with its own paths.
+func (b *builder) forget() {
+	if len(b.errs) > 0 {
+		for _, key := range b.made {
+			delete(b.shared, key)
+		}
+	}
+	b.made = nil
 }
 
 // maxNesting is how deep a contract may reach into a type.
@@ -318,6 +341,8 @@ func (b *builder) structForm(f *model.Form, t types.Type, u *types.Struct, c *ch
 	if c != nil && c.norm != nil {
 		b.misfit(c.norm.Steps[0], t, decl, ", a struct: name the fields in it that are")
 	}
+	b.structs = append(b.structs, structAt{t, path})
+	defer func() { b.structs = b.structs[:len(b.structs)-1] }()
 	f.Op, f.Func = model.OpStruct, named(t) != nil
 	fields, dropped := jsonFields(u)
 	if b.use == forInput {

@@ -15,21 +15,21 @@ func (c *contract) resolveIdentity(m *model.Contract) {
 	norms := c.normalizers(id)
 	c.checkDropParams(id)
 	c.excuses = c.allowVolatile(id)
-	c.identity(m, norms)
+	c.identity(m, c.stable(c.normalizers(id)))
 	c.resolveLatest(m, norms)
 	c.payload(m, id, norms)
 }
 
 // identity resolves what is the same work.
-func (c *contract) identity(m *model.Contract, norms *choice) {
+func (c *contract) identity(m *model.Contract, chosen *choice) {
 	id := c.spec.Identity
 	_, m.Identity.Input = deref(c.in)
 	if id.Scope.Set {
-		m.Scope = c.value(id.Scope, "identity.scope", c.in, norms, c.identityUse())
+		m.Scope = c.value(id.Scope, "identity.scope", c.in, chosen, c.identityUse())
 	}
 	switch id.Strategy {
 	case contracts.ByKey, contracts.ByCallerKey:
-		c.keyIdentity(m, id, norms)
+		c.keyIdentity(m, id, chosen)
 	case contracts.ByHash:
 		c.hashIdentity(m, id)
 	}
@@ -135,6 +135,18 @@ func (c *contract) normalizers(id contracts.Identity) *choice {
 	return root
 }
 
+// stable adds the fields that allow_volatile names. They are no part of the
+// payload all the same.
+func (c *contract) stable(root *choice) *choice {
+	if root == nil && len(c.excuses) > 0 {
+		root = &choice{}
+	}
+	for _, chain := range c.excuses {
+		root.at(chain).stable = true
+	}
+	return root
+}
+
 // except adds the fields that hash.except leaves out, of the payload too: a field
 // that differs between deliveries of the same work makes no other payload of it.
 func (c *contract) except(id contracts.Identity, root *choice) *choice {
@@ -151,12 +163,9 @@ func (c *contract) except(id contracts.Identity, root *choice) *choice {
 
 // hashIdentity resolves the fields that are hashed.
 func (c *contract) hashIdentity(m *model.Contract, id contracts.Identity) {
-	root := c.normalizers(id)
-	if root == nil && len(id.Fields)+len(c.excuses) > 0 {
+	root := c.stable(c.normalizers(id))
+	if root == nil && len(id.Fields) > 0 {
 		root = &choice{}
-	}
-	for _, chain := range c.excuses {
-		root.at(chain).stable = true
 	}
 	for _, v := range id.Fields {
 		p := c.path(v, "identity.hash.fields", c.in, true)

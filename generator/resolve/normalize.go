@@ -34,7 +34,12 @@ func (b *builder) normalize(f *model.Form, c *choice, t types.Type, path string,
 	}
 	switch b.use {
 	case forIdentity, forHonored:
-		b.fail(path, decl, "a time needs a precision, since databases and encoders round: add normalize: {%s: [microsecond]} (or second, millisecond, nanosecond)", strings.ReplaceAll(path, "[]", ""))
+		hint := plainPath(path) + ": [microsecond]"
+		also, why := b.deeper(path)
+		if also != "" {
+			hint += ", " + also + ": [microsecond]"
+		}
+		b.fail(path, decl, "a time needs a precision, since databases and encoders round: add normalize: {%s} (or second, millisecond, nanosecond)%s", hint, why)
 	case forPer:
 		b.fail(path, decl, "a time has no declared precision here: use a field that is a string or a number")
 	}

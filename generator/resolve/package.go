@@ -304,6 +304,7 @@ func (c *contract) reportForm(b *builder, pos contracts.Pos, path, subject strin
 	for _, e := range b.norms {
 		c.fail(e.step.Pos, "identity.normalize", e.decl, "%s", e.msg)
 	}
+	b.forget()
 	b.errs, b.norms = nil, nil
 }
 
