@@ -25,7 +25,7 @@
 //   - source.go: bytes to lines, and what is refused before YAML is read
 //   - syntax.go: places and words for YAML's own syntax errors
 //   - reader.go, scalar.go: mappings and scalars with their surprises
-//   - contract.go, identity.go, effect.go: the words of the language
+//   - contract.go, identity.go, supersedes.go, effect.go: the words of the language
 //   - delivery.go, provider.go: what brings the work and what it acts on, by the tables of package knowledge
 //   - checks.go: rules between several answers
 //   - schema.go, schema_words.go: the language for editors

@@ -16,13 +16,16 @@ func (c *contract[Tx, In, Out]) follow(ctx context.Context, fl *flight, d *deliv
 	case <-ctx.Done():
 		return result, true, c.fail(d, ErrRunning, Work{State: StateRunning}, context.Cause(ctx))
 	}
-	if !fl.won || !d.mayBe(fl.work.ID) {
+	if !fl.won {
 		// Wait for it to be gone, or join would only find it again.
 		select {
 		case <-fl.done:
 		case <-ctx.Done():
 		}
 		return result, false, nil
+	}
+	if !d.mayBe(fl.work.ID) {
+		return c.lead(ctx, newFlight(d.id, d.hash), d)
 	}
 	running := fl.running()
 	if fl.payload != d.hash && c.spec.Response.OtherPayload == OtherPayloadError {

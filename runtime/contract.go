@@ -24,7 +24,8 @@ type Contract[In, Out any] interface {
 	// A panic of the handler is recorded and goes on.
 	Do(ctx context.Context, in In) (Result[Out], error)
 
-	// ID derives which work in is, without asking the ledger.
+	// ID derives which work in is, without asking the ledger. Work that goes back to
+	// an earlier version has another ID there, which is the one in results and errors.
 	ID(in In) (WorkID, error)
 }
 

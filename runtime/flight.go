@@ -34,9 +34,14 @@ func (f *flights) join(id WorkID, payload Hash) (fl *flight, leads bool) {
 	if f.all == nil {
 		f.all = make(map[WorkID]*flight)
 	}
-	fl = &flight{id: id, payload: payload, decided: make(chan struct{}), done: make(chan struct{})}
+	fl = newFlight(id, payload)
 	f.all[id] = fl
 	return fl, true
+}
+
+// newFlight is a flight that nobody can join yet.
+func newFlight(id WorkID, payload Hash) *flight {
+	return &flight{id: id, payload: payload, decided: make(chan struct{}), done: make(chan struct{})}
 }
 
 // decide lets the followers know whether this process runs the work. Only the

@@ -258,6 +258,46 @@ func TestVersionsTakeOverFromEachOtherWhereverAProcessDies(t *testing.T) {
 
 func same(s idem.Spec[order, receipt]) idem.Spec[order, receipt] { return s }
 
+// What runs under the new name may be another old work, whose end this one does not
+// have to wait for.
+func TestOldWorkIsFinishedWhileAnotherOfItsNewNameRuns(t *testing.T) {
+	w := newWorld(t)
+	started, release := make(chan struct{}), make(chan struct{})
+	fail := true
+	s := spec(func(_ context.Context, _ *idem.Run, in order) (receipt, error) {
+		if fail {
+			return receipt{}, errBoom
+		}
+		if in.Amount == 0 {
+			close(started)
+			<-release
+		}
+		return receipt{Ref: fmt.Sprint(in.Amount)}, nil
+	})
+	s.ID, s.Response.OtherPayload = byAmount, idem.OtherPayloadReturnOriginal
+	s.Response.WhileRunning, s.Response.Wait = idem.RunningError, 0
+	_, err := idem.Define(w.ledger, s).Do(t.Context(), order{ID: "1", Amount: 1})
+	w.due(err)
+	fail = false
+	s.Version, s.ID, s.Honors = 3, orderID, []idem.Honored[order]{{Version: 2, ID: byAmount}}
+	after := idem.Define(w.ledger, s)
+	first := make(chan error, 1)
+	go func() {
+		_, err := after.Do(t.Context(), order{ID: "1"})
+		first <- err
+	}()
+	<-started
+	if res, err := after.Do(t.Context(), order{ID: "1", Amount: 1}); err != nil || res.Value.Ref != "1" {
+		t.Errorf("the old work: %+v, %v", res, err)
+	}
+	_, err = after.Do(t.Context(), order{ID: "1", Amount: 2})
+	wantIs(t, err, idem.ErrRunning)
+	close(release)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
 // Two old works are one by the new identity. Each that was begun is finished all
 // the same, and not taken for the other one.
 func TestOldWorksThatACoarserIdentityMeetsInOneGoOnByThemselves(t *testing.T) {

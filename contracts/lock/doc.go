@@ -47,6 +47,7 @@
 //   - format.go: the file as text
 //   - read.go, parse.go: text to lines and blocks, blocks to what they say
 //   - compare.go, messages.go: what may change, and how it is told
+//   - succession.go: what a bump means, and which versions are honoured
 //
 // Nothing in the package is shared between calls.
 package lock

@@ -11,6 +11,7 @@
 //   - explain.go: the text as a whole, and duplicates
 //   - memory.go: for how long work is remembered, and which of two is newer
 //   - identity.go: when inputs are the same work, and the text that is hashed
+//   - succession.go: what becomes of the work of the version before
 //   - retry.go: attempts and pauses
 //   - effects.go: what each guard promises, and every point of a crash
 //   - words.go: durations, lists, folded lines and tables

@@ -23,6 +23,8 @@
 //   - goenv.go, golist.go, check.go: flags and imports to types
 //   - package.go, handler.go, effect.go, identity.go, errors.go: a contract
 //     against the types
+//   - succession.go, recall.go: identities of versions that are honoured, by what
+//     idem.lock has of them
 //   - paths.go: field paths; fields.go: what encoding/json calls fields;
 //     forms.go: types to canonical forms; volatile.go: names that smell
 //   - codec.go, results.go: what would not survive JSON
