@@ -57,8 +57,8 @@ func (w crashWriter) Claim(ctx context.Context, r idem.Claim) (idem.Claimed, err
 	return around(w.c, func() (idem.Claimed, error) { return w.Writer.Claim(ctx, r) })
 }
 
-func (w crashWriter) WriteEffect(ctx context.Context, e idem.EffectWrite) (time.Time, error) {
-	return around(w.c, func() (time.Time, error) { return w.Writer.WriteEffect(ctx, e) })
+func (w crashWriter) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+	return around(w.c, func() (idem.EffectWritten, error) { return w.Writer.WriteEffect(ctx, e) })
 }
 
 func (w crashWriter) End(ctx context.Context, e idem.End) (idem.Ended, error) {

@@ -51,6 +51,10 @@ type Effect[In, Out any] struct {
 	// KeyFormat is how the provider wants the key: the zero value is 64 hexadecimal
 	// digits.
 	KeyFormat KeyFormat
+	// Message makes the effect remember what it sends, and answer from that where
+	// another effect has sent the same. Nil for what is no message. For the guards
+	// idempotency_key, upsert, find_first and once.
+	Message *Message[In]
 	// ExternalRef is what the other system calls the result. Nil if the contract
 	// does not say.
 	ExternalRef func(out Out) string
@@ -92,7 +96,8 @@ type Guarded[In, Out any] struct {
 // guarded checks what every effect needs, and then what its guard does.
 func guarded[In, Out any](e Effect[In, Out], g guard[In, Out], needs ...need) *Guarded[In, Out] {
 	needs = append([]need{{"Name", e.Name != ""}, {"Payload", e.Payload.Append != nil && e.Payload.Shape != ""},
-		{"KeyFormat", e.KeyFormat.valid()}, {"MaxCalls", e.MaxCalls >= 0 && (e.MaxCalls == 0 || countsCalls(g.name()))}}, needs...)
+		{"KeyFormat", e.KeyFormat.valid()}, {"MaxCalls", e.MaxCalls >= 0 && (e.MaxCalls == 0 || countsCalls(g.name()))},
+		{"Message", e.Message == nil || e.Message.valid() && remembersMessages(g.name())}}, needs...)
 	for _, n := range needs {
 		if !n.met {
 			return &Guarded[In, Out]{effect: e, guard: g, broken: fmt.Errorf("its %s is missing or out of range", n.what)}
@@ -104,6 +109,10 @@ func guarded[In, Out any](e Effect[In, Out], g guard[In, Out], needs ...need) *G
 // countsCalls tells whether a call of an effect has a row before it is made. What
 // fails of the others leaves nothing behind, and so no count.
 func countsCalls(g Guard) bool { return g != GuardTransaction && g != GuardRead }
+
+// remembersMessages: what is harmless to repeat needs no memory, and a transaction
+// and a read send nothing.
+func remembersMessages(g Guard) bool { return countsCalls(g) && g != GuardRepeatable }
 
 type need struct {
 	what string

@@ -15,6 +15,8 @@ type ask[In any] struct {
 	key   string
 	hash  Hash
 	input Body
+	// message is what the effect sends, or nil.
+	message *MessageWrite
 }
 
 // guard is what makes a repeat of an effect safe.
@@ -145,6 +147,11 @@ func (g *Guarded[In, Out]) prepare(run *Run, in In) (*attempt[In, Out], error) {
 	if per != nil {
 		a.id.Per = hexSum(per)
 	}
+	if g.effect.Message != nil {
+		if a.message, err = g.effect.Message.of(in); err != nil {
+			return nil, unusable(err)
+		}
+	}
 	return a, nil
 }
 
@@ -194,21 +201,28 @@ func (a *attempt[In, Out]) call() Call {
 
 // write moves the effect to another state.
 func (a *attempt[In, Out]) write(ctx context.Context, state EffectState, more EffectWrite) error {
-	more.State, more.Guard, more.Key = state, a.guard, a.key
-	more.PayloadHash, more.PayloadShape = a.hash, a.effect.Payload.Shape
-	more.Calls = a.calls
-	return a.run.write(ctx, a.entry, more)
+	_, err := a.run.write(ctx, a.entry, a.complete(state, more))
+	return err
 }
 
-// begin makes the row durable before the call is made.
-func (a *attempt[In, Out]) begin(ctx context.Context, restart bool) error {
+func (a *attempt[In, Out]) complete(state EffectState, w EffectWrite) EffectWrite {
+	w.State, w.Guard, w.Key = state, a.guard, a.key
+	w.PayloadHash, w.PayloadShape = a.hash, a.effect.Payload.Shape
+	w.Calls, w.Message = a.calls, a.message
+	return w
+}
+
+// begin makes the row durable before the call is made. It returns the message that
+// the effect was to send if another effect has it.
+func (a *attempt[In, Out]) begin(ctx context.Context, restart bool) (taken *SentMessage, err error) {
 	a.calls++
-	err := a.write(ctx, EffectStarted, EffectWrite{Input: a.input, Live: true, Restart: restart})
-	if err != nil {
-		return err
+	taken, err = a.run.write(ctx, a.entry, a.complete(EffectStarted, EffectWrite{Input: a.input, Live: true, Restart: restart}))
+	if err != nil || taken != nil {
+		a.calls--
+		return taken, err
 	}
 	if ctx.Err() == nil && a.run.ctx.Err() == nil {
-		return nil
+		return nil, nil
 	}
 	// The caller left while the row was written: say that nothing was called.
 	a.calls--
@@ -216,7 +230,7 @@ func (a *attempt[In, Out]) begin(ctx context.Context, restart bool) error {
 	if cause == nil {
 		cause = context.Cause(a.run.ctx)
 	}
-	return a.notApplied(ctx, cause)
+	return nil, a.notApplied(ctx, cause)
 }
 
 // failed answers for a call that has done nothing. If it was the last that the
@@ -260,6 +274,19 @@ func (a *attempt[In, Out]) notApplied(ctx context.Context, cause error) error {
 		return err
 	}
 	return a.run.fail(ErrEffectFailed, a.id.Name, ClassNotApplied, cause)
+}
+
+// make makes the call: first its row, durable, then the user's function. unknown is
+// asked what to do if nobody knows what came of it.
+func (a *attempt[In, Out]) make(ctx context.Context, restart bool, unknown func(ctx context.Context, cause error) error) (out Out, err error) {
+	taken, err := a.begin(ctx, restart)
+	switch {
+	case err != nil:
+		return out, err
+	case taken != nil:
+		return a.sentBefore(ctx, taken)
+	}
+	return a.invoke(ctx, unknown)
 }
 
 // invoke calls the user's function and records what came of it. unknown is asked
@@ -350,10 +377,7 @@ type keyGuard[In, Out any] struct{ remembersFor time.Duration }
 func (keyGuard[In, Out]) name() Guard { return GuardIdempotencyKey }
 
 func (keyGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
-	if err := a.begin(ctx, true); err != nil {
-		return out, err
-	}
-	return a.invoke(ctx, a.unsure)
+	return a.make(ctx, true, a.unsure)
 }
 
 func (g keyGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
@@ -364,10 +388,7 @@ func (g keyGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out 
 	}
 	a.uncertain = true
 	// Not restarted: the provider's memory counts from its first sight of the key.
-	if err := a.begin(ctx, false); err != nil {
-		return out, err
-	}
-	return a.invoke(ctx, a.unsure)
+	return a.make(ctx, false, a.unsure)
 }
 
 // resendGuard: the call may be made again with the same key however late, since
@@ -377,18 +398,12 @@ type resendGuard[In, Out any] struct{ guard Guard }
 func (g resendGuard[In, Out]) name() Guard { return g.guard }
 
 func (resendGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
-	if err := a.begin(ctx, true); err != nil {
-		return out, err
-	}
-	return a.invoke(ctx, a.unsure)
+	return a.make(ctx, true, a.unsure)
 }
 
 func (resendGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
 	a.uncertain = true
-	if err := a.begin(ctx, false); err != nil {
-		return out, err
-	}
-	return a.invoke(ctx, a.unsure)
+	return a.make(ctx, false, a.unsure)
 }
 
 // findGuard: look before repeating.
@@ -400,10 +415,7 @@ type findGuard[In, Out any] struct {
 func (findGuard[In, Out]) name() Guard { return GuardFindFirst }
 
 func (g findGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
-	if err := a.begin(ctx, true); err != nil {
-		return out, err
-	}
-	return a.invoke(ctx, func(ctx context.Context, cause error) error {
+	return a.make(ctx, true, func(ctx context.Context, cause error) error {
 		a.run.waitUntil(a.entry.row.StartedAt.Add(g.visibleAfter))
 		return a.unsure(ctx, cause)
 	})
@@ -446,10 +458,7 @@ type onceGuard[In, Out any] struct{ ifUnknown IfUnknown }
 func (onceGuard[In, Out]) name() Guard { return GuardOnce }
 
 func (g onceGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {
-	if err := a.begin(ctx, true); err != nil {
-		return out, err
-	}
-	return a.invoke(ctx, func(ctx context.Context, cause error) error { return g.unknown(ctx, a, cause) })
+	return a.make(ctx, true, func(ctx context.Context, cause error) error { return g.unknown(ctx, a, cause) })
 }
 
 func (g onceGuard[In, Out]) again(ctx context.Context, a *attempt[In, Out]) (out Out, err error) {

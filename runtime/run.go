@@ -192,19 +192,22 @@ func (r *Run) callContext(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// write moves an effect to another state, in the ledger first.
-func (r *Run) write(ctx context.Context, e *entry, w EffectWrite) error {
+// write moves an effect to another state, in the ledger first. It returns the
+// message of an effect that was to start if another effect has it.
+func (r *Run) write(ctx context.Context, e *entry, w EffectWrite) (*SentMessage, error) {
 	w.Fence, w.EffectID, w.Mark = r.fence, e.id, r.mark
-	var startedAt time.Time
+	var written EffectWritten
 	err := r.durably(ctx, func(ctx context.Context) (err error) {
-		startedAt, err = r.writer.WriteEffect(ctx, w)
+		written, err = r.writer.WriteEffect(ctx, w)
 		return err
 	})
 	if err != nil {
-		return r.ledgerError(e.id.Name, err)
+		return nil, r.ledgerError(e.id.Name, err)
 	}
-	r.adopt(e, w, startedAt)
-	return nil
+	if written.Taken == nil {
+		r.adopt(e, w, written.StartedAt)
+	}
+	return written.Taken, nil
 }
 
 // adopt takes over what the ledger now says about an effect.

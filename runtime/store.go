@@ -81,12 +81,15 @@ type Writer interface {
 	// Aliases of a row are forgotten with it.
 	Claim(ctx context.Context, c Claim) (Claimed, error)
 
-	// WriteEffect inserts or updates the row of one effect and returns the time at
-	// which the effect was (last) started. [ErrLeaseLost] if the fence does not
-	// hold any more and, with e.Live, if the lease is over. A [NewerWork], with
+	// WriteEffect inserts or updates the row of one effect. [ErrLeaseLost] if the
+	// fence does not hold any more and, with e.Live, if the lease is over. A [NewerWork], with
 	// nothing written, if e.Live is set and e.Mark is older than what its series
 	// remembers.
-	WriteEffect(ctx context.Context, e EffectWrite) (startedAt time.Time, err error)
+	//
+	// With e.Message it keeps the row of the message in the same step: see
+	// [MessageWrite]. If another effect has the message nothing is written at all,
+	// and the answer says which.
+	WriteEffect(ctx context.Context, e EffectWrite) (EffectWritten, error)
 
 	// End leaves the running state. [ErrLeaseLost] if the fence does not hold.
 	// What others remember of done work is written in the same step: its e.Mark,
@@ -252,6 +255,16 @@ type EffectWrite struct {
 	Restart bool
 	// Mark is that of the claim.
 	Mark Mark
+	// Message is the message that the effect sends, or nil.
+	Message *MessageWrite
+}
+
+// EffectWritten is what an [EffectWrite] has come to.
+type EffectWritten struct {
+	// StartedAt is when the effect was (last) started.
+	StartedAt time.Time
+	// Taken is the message if another effect has it. Then nothing was written.
+	Taken *SentMessage
 }
 
 // End leaves the running state.

@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/idemgen/idem/examples/invoicing"
 	idem "github.com/idemgen/idem/runtime"
@@ -145,8 +144,8 @@ func (s stoppingStore) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, e
 	return around(s.s, func() (idem.Claimed, error) { return s.Store.Claim(ctx, c) })
 }
 
-func (s stoppingStore) WriteEffect(ctx context.Context, e idem.EffectWrite) (time.Time, error) {
-	return around(s.s, func() (time.Time, error) { return s.Store.WriteEffect(ctx, e) })
+func (s stoppingStore) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+	return around(s.s, func() (idem.EffectWritten, error) { return s.Store.WriteEffect(ctx, e) })
 }
 
 func (s stoppingStore) End(ctx context.Context, e idem.End) (idem.Ended, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
 	idem "github.com/idemgen/idem/runtime"
 )
@@ -23,9 +22,9 @@ func (s *session) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error)
 	return claimed, s.w.store.wrap(ctx, "claim", err)
 }
 
-func (s *session) WriteEffect(ctx context.Context, e idem.EffectWrite) (time.Time, error) {
-	startedAt, err := s.w.writeEffect(ctx, e)
-	return startedAt, s.w.store.wrap(ctx, "effect", err)
+func (s *session) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+	written, err := s.w.writeEffect(ctx, e)
+	return written, s.w.store.wrap(ctx, "effect", err)
 }
 
 func (s *session) End(ctx context.Context, e idem.End) (idem.Ended, error) {

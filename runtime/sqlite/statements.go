@@ -14,6 +14,8 @@ type statements struct {
 	abandonAttempt, startAttempt  *sql.Stmt
 	effects                       *sql.Stmt
 	writeEffect, moveEffect       *sql.Stmt
+	claimMessage, message         *sql.Stmt
+	moveMessage, dropMessage      *sql.Stmt
 	end, endAttempt               *sql.Stmt
 	renew, mark                   *sql.Stmt
 	newer, raise                  *sql.Stmt // see memory.go
@@ -42,6 +44,10 @@ func (s *Store) prepare(ctx context.Context) error {
 		{&s.stmts.effects, s.writer, effectsSQL},
 		{&s.stmts.writeEffect, s.writer, writeEffectSQL},
 		{&s.stmts.moveEffect, s.writer, moveEffectSQL},
+		{&s.stmts.claimMessage, s.writer, claimMessageSQL},
+		{&s.stmts.message, s.writer, messageSQL},
+		{&s.stmts.moveMessage, s.writer, moveMessageSQL},
+		{&s.stmts.dropMessage, s.writer, dropMessageSQL},
 		{&s.stmts.end, s.writer, endSQL},
 		{&s.stmts.endAttempt, s.writer, endAttemptSQL},
 		{&s.stmts.renew, s.writer, renewSQL},

@@ -51,15 +51,15 @@ func (s *Store) Claim(ctx context.Context, c idem.Claim) (claimed idem.Claimed, 
 }
 
 // WriteEffect inserts or updates an effect's row: see [idem.Writer].
-func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (startedAt time.Time, err error) {
+func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (written idem.EffectWritten, err error) {
 	err = s.write(ctx, "effect", func(ctx context.Context, w *writer) error {
-		startedAt, err = w.writeEffect(ctx, e)
+		written, err = w.writeEffect(ctx, e)
 		return err
 	})
 	if err != nil {
-		return time.Time{}, err
+		return idem.EffectWritten{}, err
 	}
-	return startedAt, nil
+	return written, nil
 }
 
 // End leaves the running state: see [idem.Writer].

@@ -166,17 +166,36 @@ func (w *writer) effects(ctx context.Context, id idem.WorkID) (effects []idem.Ef
 	return effects, rows.Err()
 }
 
-func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (time.Time, error) {
+// writeEffect moves an effect, and its message with it: the message first where
+// the effect starts, since it is not to start without.
+func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
 	now := w.store.clock.now()
+	if e.Live {
+		if err := w.notNewer(ctx, e.Mark, now); err != nil {
+			return idem.EffectWritten{}, err
+		}
+	}
+	if e.Message != nil && e.State == idem.EffectStarted {
+		taken, err := w.claimMessage(ctx, e, now)
+		if err != nil || taken != nil {
+			return idem.EffectWritten{Taken: taken}, err
+		}
+	}
+	startedAt, err := w.moveEffect(ctx, e, now)
+	if err != nil {
+		return idem.EffectWritten{}, err
+	}
+	if e.Message != nil {
+		err = w.settleMessage(ctx, e, now)
+	}
+	return idem.EffectWritten{StartedAt: startedAt}, err
+}
+
+func (w *writer) moveEffect(ctx context.Context, e idem.EffectWrite, now int64) (time.Time, error) {
 	args := []any{
 		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
 		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
 		e.Live, e.Restart, cleanError(e.Error), now, e.PayloadShape, e.Calls,
-	}
-	if e.Live {
-		if err := w.notNewer(ctx, e.Mark, now); err != nil {
-			return time.Time{}, err
-		}
 	}
 	var startedAt int64
 	err := sql.ErrNoRows

@@ -20,6 +20,8 @@ type model struct {
 	effects map[idem.WorkID][]idem.EffectRow
 	aliases map[idem.WorkID]idem.WorkID
 	marks   map[idem.Hash]mark
+	// messages are without Until, which follows from the work.
+	messages map[idem.MessageID]idem.SentMessage
 	// successes are all works that came to their end.
 	successes []success
 }
@@ -36,7 +38,7 @@ type success struct {
 }
 
 func newModel() *model {
-	return &model{work: map[idem.WorkID]idem.Work{}, effects: map[idem.WorkID][]idem.EffectRow{}, aliases: map[idem.WorkID]idem.WorkID{}, marks: map[idem.Hash]mark{}}
+	return &model{work: map[idem.WorkID]idem.Work{}, effects: map[idem.WorkID][]idem.EffectRow{}, aliases: map[idem.WorkID]idem.WorkID{}, marks: map[idem.Hash]mark{}, messages: map[idem.MessageID]idem.SentMessage{}}
 }
 
 // forgotten tells whether a done row counts as none.
@@ -206,13 +208,64 @@ func (m *model) holds(f idem.Fence) bool {
 }
 
 // writeEffect mirrors Store.WriteEffect.
-func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (time.Time, error) {
+func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (idem.EffectWritten, error) {
 	if newer, old := m.newer(e.Mark, now); old && e.Live {
-		return time.Time{}, idem.NewerWork{ID: newer}
+		return idem.EffectWritten{}, idem.NewerWork{ID: newer}
 	}
 	if !m.holds(e.Fence) || e.Live && !m.work[e.ID].LockedUntil.After(now) {
-		return time.Time{}, idem.ErrLeaseLost
+		return idem.EffectWritten{}, idem.ErrLeaseLost
 	}
+	starts := e.Message != nil && e.State == idem.EffectStarted
+	if starts {
+		if taken := m.taken(e, now); taken != nil {
+			return idem.EffectWritten{Taken: taken}, nil
+		}
+		m.messages[e.Message.MessageID] = idem.SentMessage{State: idem.MessageSending, ID: e.ID, Effect: e.Name, Key: e.Key, ExpiresAt: now.Add(e.Message.TTL)}
+	}
+	startedAt := m.moveEffect(e, now)
+	if e.Message != nil {
+		m.settleMessage(e, now)
+	}
+	return idem.EffectWritten{StartedAt: startedAt}, nil
+}
+
+// taken is the message that an effect wants to send if another has it.
+func (m *model) taken(e idem.EffectWrite, now time.Time) *idem.SentMessage {
+	msg, exists := m.messages[e.Message.MessageID]
+	if !exists || !msg.ExpiresAt.After(now) || msg.State == idem.MessageSending && msg.Key == e.Key {
+		return nil
+	}
+	msg.Until = msg.ExpiresAt
+	switch w := m.work[msg.ID]; {
+	case w.State == idem.StateRunning && w.LockedUntil.Before(msg.Until):
+		msg.Until = w.LockedUntil
+	case w.State == idem.StateFailed && w.NextAttemptAt.Before(msg.Until):
+		msg.Until = w.NextAttemptAt
+	}
+	return &msg
+}
+
+func (m *model) settleMessage(e idem.EffectWrite, now time.Time) {
+	msg, exists := m.messages[e.Message.MessageID]
+	if !exists || msg.Key != e.Key {
+		return
+	}
+	switch e.State {
+	case idem.EffectDone:
+		msg.State, msg.Result, msg.ExternalRef, msg.Error = idem.MessageSent, e.Result, e.ExternalRef, e.Error
+		msg.SentAt, msg.ExpiresAt = now, now.Add(e.Message.TTL)
+	case idem.EffectGivenUp:
+		msg.State, msg.Result, msg.ExternalRef, msg.Error, msg.SentAt = idem.MessageGivenUp, idem.Body{}, "", e.Error, time.Time{}
+	case idem.EffectNotApplied, idem.EffectRefused:
+		if msg.State == idem.MessageSending {
+			delete(m.messages, e.Message.MessageID)
+		}
+		return
+	}
+	m.messages[e.Message.MessageID] = msg
+}
+
+func (m *model) moveEffect(e idem.EffectWrite, now time.Time) time.Time {
 	row := idem.EffectRow{
 		EffectID: e.EffectID, Guard: e.Guard, State: e.State, Key: e.Key, Epoch: e.Epoch, PayloadHash: e.PayloadHash, PayloadShape: e.PayloadShape,
 		Calls: e.Calls, Input: e.Input, Result: e.Result, ExternalRef: e.ExternalRef, LastError: e.Error, StartedAt: now,
@@ -231,10 +284,10 @@ func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (time.Time, error
 			row.Input = old.Input
 		}
 		m.effects[e.ID][i] = row
-		return row.StartedAt, nil
+		return row.StartedAt
 	}
 	m.effects[e.ID] = append(m.effects[e.ID], row)
-	return now, nil
+	return now
 }
 
 // end mirrors Store.End.
@@ -420,12 +473,15 @@ func (r *history[Tx]) effect(t *rapid.T) {
 		Input: body(t, "input"), Result: body(t, "result"), ExternalRef: draw(t, "ref", "", "ref"), Error: draw(t, "error", "", "broken"),
 		Live: draw(t, "live", true, false), Restart: draw(t, "restart", true, false), Mark: r.mark(t),
 	}
+	if to := draw(t, "message to", "", "1", "1", "2"); to != "" {
+		e.Message = &idem.MessageWrite{MessageID: idem.MessageID{Channel: fmt.Sprint(r.number), To: to, Content: hash("text")}, TTL: draw(t, "ttl", durations...)}
+	}
 	got, err := r.h.store.WriteEffect(r.h.ctx, e)
 	want, refused := r.model.writeEffect(e, r.h.clock.Now())
 	if !errors.Is(err, refused) {
 		t.Fatalf("effect: got %v, want %v", err, refused)
 	}
-	r.same(t, "start of the effect", got, want)
+	r.same(t, "answer to the effect", got, want)
 }
 
 func (r *history[Tx]) end(t *rapid.T) {

@@ -32,6 +32,7 @@ func Run[Tx any](t *testing.T, open Opener[Tx]) {
 		{"Children", childTests[Tx]()},
 		{"Latest", latestTests[Tx]()},
 		{"Successes", successTests[Tx]()},
+		{"Messages", messageTests[Tx]()},
 		{"Values", valueTests[Tx]()},
 		{"Keys", keyTests[Tx]()},
 		{"Transactions", transactionTests[Tx]()},
@@ -161,11 +162,11 @@ func (h *harness[Tx]) lookup(id idem.WorkID) idem.Work {
 
 func (h *harness[Tx]) effect(e idem.EffectWrite) time.Time {
 	h.Helper()
-	startedAt, err := h.store.WriteEffect(h.ctx, e)
-	if err != nil {
-		h.Fatalf("effect: %v", err)
+	written, err := h.store.WriteEffect(h.ctx, e)
+	if err != nil || written.Taken != nil {
+		h.Fatalf("effect: %+v, %v", written.Taken, err)
 	}
-	return startedAt
+	return written.StartedAt
 }
 
 func (h *harness[Tx]) renew(leases ...idem.Lease) []idem.Renewal {

@@ -93,6 +93,29 @@ CREATE TABLE effect_log (
   CHECK ((state IN ('done', 'refused', 'given_up')) = (done_at IS NOT NULL))
 ) STRICT;
 
+-- What was sent to whom, so that nobody sends it again before it expires. The
+-- content is a hash; the result is that of the effect that sent it.
+CREATE TABLE sent_messages (
+  channel      TEXT    NOT NULL,
+  chat_id      TEXT    NOT NULL,
+  content_hash BLOB    NOT NULL CHECK (length(content_hash) = 32),
+  state        TEXT    NOT NULL CHECK (state IN ('sending', 'sent', 'given_up')),
+  work_id      TEXT    NOT NULL,
+  effect       TEXT    NOT NULL,
+  effect_key   TEXT    NOT NULL,
+  result       BLOB,
+  result_codec TEXT    NOT NULL DEFAULT '',
+  external_ref TEXT    NOT NULL DEFAULT '',
+  last_error   TEXT    NOT NULL DEFAULT '',
+  sent_at      INTEGER,
+  expires_at   INTEGER NOT NULL,
+  PRIMARY KEY (channel, chat_id, content_hash),
+  CHECK ((result_codec = '') = (result IS NULL)),
+  CHECK ((state = 'sent') = (sent_at IS NOT NULL))
+) STRICT;
+
+CREATE INDEX message_expiring ON sent_messages (expires_at);
+
 CREATE TABLE attempt_log (
   work_id        TEXT    NOT NULL,
   attempt        INTEGER NOT NULL CHECK (attempt > 0),
