@@ -118,6 +118,7 @@ func (p *parser) contract(c *Contract, it item) {
 	if scheduled {
 		p.checkMemory(c)
 		p.checkBudgets(c)
+		p.checkMessages(c)
 	}
 	p.checkDelivery(c, present["delivered_by"], scheduled)
 }

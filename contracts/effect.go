@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"regexp"
 	"slices"
+	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -45,6 +46,7 @@ func (p *parser) effect(e *Effect, it item) {
 	at := it.key
 	e.Guard.Pos, e.Call.Pos, e.ExternalRef.Pos, e.Find.Pos = at, at, at, at
 	e.VisibleAfter.Pos, e.RemembersFor.Pos, e.Provider.Pos, e.MaxAttempts.Pos = at, at, at, at
+	e.Message = Message{Pos: at, Channel: Value[string]{Pos: at}, To: Value[string]{Pos: at}, TTL: Value[time.Duration]{Pos: at}}
 	e.Header, e.KeyPlace = Value[string]{V: DefaultHeader, Pos: at}, KeyInHeader
 	e.KeyFormat = Value[KeyFormat]{V: KeyHex, Pos: at}
 	e.IfUnknown = Value[IfUnknown]{V: Ask, Pos: at}
@@ -60,6 +62,7 @@ func (p *parser) effect(e *Effect, it item) {
 		{"external_ref", func(it item) { p.fieldPath(it, &e.ExternalRef) }},
 		{"once_per", func(it item) { e.OncePer = p.fieldPaths(it) }},
 		{"retry", note(func(it item) { p.effectRetry(e, it) })},
+		{"message", note(func(it item) { p.message(e, it) })},
 		{"redact", func(it item) { e.Redact = p.fieldPaths(it); p.checkRedact(e.Redact, it.path) }},
 		{"find", note(func(it item) { p.function(it, &e.Find) })},
 		{"visible_after", note(func(it item) { p.duration(it, &e.VisibleAfter, anyDuration("30s", "s")) })},
@@ -68,7 +71,7 @@ func (p *parser) effect(e *Effect, it item) {
 		{"key_format", note(func(it item) { p.keyFormat(it, &e.KeyFormat) })},
 		{"provider", func(it item) { p.provider(it, &e.Provider) }},
 		{"if_unknown", note(func(it item) { word(p, it, &e.IfUnknown, ifUnknowns) })},
-	}, unsupported("message", "approval", "approval_expires", "work", "reconcile")...))
+	}, unsupported("approval", "approval_expires", "work", "reconcile")...))
 	if !ok {
 		return
 	}
@@ -108,6 +111,11 @@ var guardParams = []guardParam{
 	{name: "retry", guards: except(Transaction, Read), not: map[Guard]string{
 		Transaction: "a transaction that fails leaves nothing behind, and so no count of its calls",
 		Read:        "a read that fails leaves nothing behind, and so no count of its calls",
+	}},
+	{name: "message", guards: except(Transaction, Read, Repeatable), not: map[Guard]string{
+		Transaction: "a transaction changes your own database and sends nothing. Let another effect send it",
+		Read:        "a read sends nothing",
+		Repeatable:  "what is harmless to repeat needs no memory of what was sent. Guard it with once if it is not",
 	}},
 	{name: "find", guards: []Guard{FindFirst}, open: "which Go method or function looks for what a former attempt left at the provider? Answer with its name"},
 	{name: "visible_after", guards: []Guard{FindFirst}, open: "after what time does the provider's search show what was created? Answer with a duration such as 30s"},

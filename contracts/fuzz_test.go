@@ -113,6 +113,11 @@ func checkComplete(t *testing.T, c *Contract) {
 		if calls := e.MaxAttempts; calls.Set != (calls.V > 0) || calls.V > c.Retry.MaxAttempts.V || calls.Set && (e.Guard.V == Transaction || e.Guard.V == Read) {
 			t.Errorf("accepted with an impossible budget: %+v", e)
 		}
+		m := e.Message
+		sends := m.Channel.Set && m.To.Set && len(m.Body) > 0 && m.TTL.V > c.Timeout.V
+		if m.Set != sends || m.Set && (e.Guard.V == Transaction || e.Guard.V == Read || e.Guard.V == Repeatable) || m.BodyList && !m.Set {
+			t.Errorf("accepted with an impossible message: %+v", e)
+		}
 		methods[e.Method()] = true
 	}
 }

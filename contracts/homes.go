@@ -9,7 +9,6 @@ import (
 var instead = map[string]string{
 	"decisions":        "an effect with the guard read keeps an answer for all attempts",
 	"worker":           "leave it out, and failed work is run again when it is delivered again",
-	"message":          "write the function that sends it yourself, with the guard once",
 	"approval":         "let the work be delivered when it is approved",
 	"approval_expires": "let the work be delivered when it is approved",
 	"work":             "call the other contract in the effect's function, with the guard repeatable",

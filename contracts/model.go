@@ -361,6 +361,7 @@ type Effect struct {
 
 	OncePer     []Value[string] // field paths of the effect's input; empty: once per work
 	MaxAttempts Value[int]      // retry.max_attempts, 1 to the contract's; not Set: no budget of its own
+	Message     Message         // not Set: it sends none, or does not remember it
 	ExternalRef Value[string]   // field path of the effect's result; not Set: none
 	Redact      []Value[string] // field paths of the effect's input that the ledger must not store
 

@@ -157,7 +157,8 @@ func drawDelivery(t *rapid.T, c *Contract) {
 	}
 	d.RedeliversFor = set(durations(1, room).Draw(t, "redelivers_for"))
 	d.Keeps = d.RedeliversFor.V
-	if d.Keeps > c.RetrySchedule() {
+	sends := slices.ContainsFunc(c.Effects, func(e *Effect) bool { return e.Message.Set })
+	if d.Keeps > c.RetrySchedule() && !sends { // else there is a warning
 		maybe(t, "payload", &c.Payload, rapid.SampledFrom(payloads))
 		if c.Payload.V == KeepPayload && c.Identity.Strategy == ByKey && rapid.Bool().Draw(t, "redacts") {
 			c.Redact = redacted(t)
@@ -284,6 +285,9 @@ func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
 	if rapid.Bool().Draw(t, "effect redacts") {
 		e.Redact = redacted(t)
 	}
+	if (e.Guard.V == Once || e.Guard.V.SendsKey()) && rapid.Bool().Draw(t, "has message") {
+		drawMessage(t, c, &e.Message)
+	}
 	if e.Guard.V.SendsKey() {
 		maybe(t, "key_format", &e.KeyFormat, rapid.SampledFrom([]KeyFormat{KeyHex, KeyUUID, "base62:22", "base62:43"}))
 	}
@@ -304,6 +308,16 @@ func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
 		maybe(t, "if_unknown", &e.IfUnknown, rapid.SampledFrom(ifUnknowns))
 	}
 	return e
+}
+
+func drawMessage(t *rapid.T, c *Contract, m *Message) {
+	m.Set = true
+	m.Channel, m.To = set(names().Draw(t, "channel")), set(fields().Draw(t, "to"))
+	m.Body = fieldList(t, "body", 1)
+	if m.BodyList = rapid.Bool().Draw(t, "body is a list"); !m.BodyList {
+		m.Body = m.Body[:1]
+	}
+	m.TTL = set(durations(c.Timeout.V+1, MaxDuration).Draw(t, "ttl"))
 }
 
 // writer writes contracts down, in block or flow style, with or without quotes
@@ -524,6 +538,9 @@ func (w *writer) effect(in string, e *Effect) {
 	if e.MaxAttempts.Set {
 		w.mapping(in, "retry", func(in string) { w.entry(in, "max_attempts", fmt.Sprint(e.MaxAttempts.V)) })
 	}
+	if e.Message.Set {
+		w.mapping(in, "message", func(in string) { w.message(in, &e.Message) })
+	}
 	w.listIf(in, "redact", e.Redact)
 	entryIf(w, in, "find", e.Find, w.text)
 	entryIf(w, in, "visible_after", e.VisibleAfter, FormatDuration)
@@ -532,4 +549,15 @@ func (w *writer) effect(in string, e *Effect) {
 	entryIf(w, in, "provider", e.Provider, w.text)
 	entryIf(w, in, "key_format", e.KeyFormat, wordOf[KeyFormat](w))
 	entryIf(w, in, "if_unknown", e.IfUnknown, wordOf[IfUnknown](w))
+}
+
+func (w *writer) message(in string, m *Message) {
+	w.entry(in, "channel", w.text(m.Channel.V))
+	w.entry(in, "to", w.text(m.To.V))
+	if m.BodyList {
+		w.entry(in, "body", w.list(m.Body))
+	} else {
+		w.entry(in, "body", w.text(m.Body[0].V))
+	}
+	w.entry(in, "ttl", w.text(FormatDuration(m.TTL.V)))
 }

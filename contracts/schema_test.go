@@ -256,7 +256,7 @@ func TestSchemaRefusesWhatTheParserRefuses(t *testing.T) {
 
 // beyondSchemas are the messages about what a schema cannot see.
 var beyondSchemas = []struct{ message, why string }{
-	{`is (longer than 100 years|too long: want|too short: want|not longer than the retry schedule|longer than max|shorter than|longer than the .* in which)|is not stated|not longer than the retry|takes \d+ at most`, "a schema does not compare durations"},
+	{`is (longer than 100 years|too long: want|too short: want|not longer than the (retry schedule|timeout)|longer than max|shorter than|longer than the .* in which)|is not stated|not longer than the retry|takes \d+ at most`, "a schema does not compare durations"},
 	{`too many characters`, "a duration so long says nothing that a pattern could name"},
 	{`is a truth value to some YAML readers|want a .*; got the date`, "a schema does not see quotes, and the readers of YAML differ in what needs them"},
 	{`digits only\)|got the number (0[0-9]+|[0-9]+(\.0|e[0-9]+)\b)`, "a schema sees the value of a number, not how it is written"},
@@ -264,6 +264,7 @@ var beyondSchemas = []struct{ message, why string }{
 	{`moves money|documents no key|does not do so by itself|keeps trying is not known`, "a schema does not hold the tables"},
 	{`comes too late|stands right behind it: \[url|(minor_units|drop_params) stands twice`, "a schema does not see the order of a list, nor that two mappings say one thing"},
 	{`is no part of the|every part of the key may be empty|is permanent too|is more than the .* of the work|does not come before version|is a part of .*, which is left out as a whole|is the scope, which the ledger stores|what the effect is called now|has this name in the ledger|stands among the effects as removed|is also what the works are about|are the same work, of which|would be forgotten as soon as`, "a schema does not compare two answers"},
+	{`is the recipient of the message`, "a schema does not compare two answers"},
 }
 
 // beyondSchema tells whether a schema can see none of the errors, and notes the
@@ -303,6 +304,7 @@ func TestSchemaHasTheWordsOfTheParser(t *testing.T) {
 		{retrySchema(), "contracts:\n  a: {retry: {zzzzzzzzzz: 1}}\n"},
 		{retrySchema().word("backoff"), "contracts:\n  a: {retry: {backoff: {zzzzzzzzzz: 1}}}\n"},
 		{effectSchema(), "contracts:\n  a: {effects: {b: {zzzzzzzzzz: 1}}}\n"},
+		{effectSchema().word("message"), "contracts:\n  a: {effects: {b: {message: {zzzzzzzzzz: 1}}}}\n"},
 		{effectSchema().word("retry"), "contracts:\n  a: {effects: {b: {retry: {zzzzzzzzzz: 1}}}}\n"},
 	} {
 		_, ds := Parse("probe.idem.yaml", []byte(test.probe))

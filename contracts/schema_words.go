@@ -150,6 +150,12 @@ func retrySchema() *schema {
 }
 
 func effectSchema() *schema {
+	message := schemaMapping(
+		schemaWord{"channel", true, "By which way it is sent; all effects that send that way share the name.", schemaRef("name")},
+		schemaWord{"to", true, "The recipient: a field of the effect's input.", schemaRef("field_path")},
+		schemaWord{"body", true, "What it says: a field of the effect's input, or a list of them.", &schema{AnyOf: []*schema{schemaRef("field_path"), schemaRef("field_paths")}}},
+		schemaWord{"ttl", true, "For how long the same message is not sent again; longer than the timeout.", schemaRef("duration")},
+	)
 	calls := schemaMapping(schemaWord{"max_attempts", true, "The number of calls, up to the attempts of the work.", schemaInteger(1, maxAttempts)})
 	s := schemaMapping(
 		schemaWord{"guard", true, "What makes it safe to repeat the effect: transaction (commits with the ledger), idempotency_key (the provider dedupes), upsert (the provider enforces a unique value that we choose), find_first (look before repeating), once (never repeated), repeatable (harmless to repeat), read (a recorded read).", schemaEnum(guards)},
@@ -159,6 +165,7 @@ func effectSchema() *schema {
 		schemaWord{"once_per", false, "Fields of the effect's input: once for each of their values instead of once for the work.", schemaRef("field_paths")},
 		schemaWord{"retry", false, "How often it may be called, all told: a call that did nothing after that is refused for good, so that the handler can go on without it.", calls},
 		schemaWord{"redact", false, "Fields of the effect's input that the ledger must not store.", schemaRef("field_paths")},
+		schemaWord{"message", false, "For an effect that sends a message: the same one to the same recipient is not sent again for a time, by whatever work.", message},
 		schemaWord{"find", false, "With find_first: the Go function that looks for what a former attempt left at the provider.", schemaRef("function")},
 		schemaWord{"visible_after", false, "With find_first: after what time the provider's search shows what was created, at the latest.", schemaRef("duration")},
 		schemaWord{"remembers_for", false, "With idempotency_key: for how long the provider remembers a key; longer than the retry schedule.", schemaRef("duration")},

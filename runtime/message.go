@@ -35,7 +35,10 @@ func (m *Message[In]) valid() bool {
 // of derives which message an input is.
 func (m *Message[In]) of(in In) (*MessageWrite, error) {
 	to, err := m.To(nil, in)
+	empty, isElement := errors.AsType[*canon.ElementError](err)
 	switch {
+	case isElement && errors.Is(empty.Err, canon.ErrEmpty):
+		return nil, fmt.Errorf("the recipient of the message, %s, is empty", empty.Path)
 	case err != nil:
 		return nil, fmt.Errorf("the recipient of the message: %w", err)
 	case len(to) == 0:

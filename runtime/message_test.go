@@ -247,9 +247,11 @@ func TestAMessageToNobodyOrOfNothingIsNotSent(t *testing.T) {
 	text := func(s string) func([]byte, order) ([]byte, error) {
 		return func(dst []byte, _ order) ([]byte, error) { return append(dst, s...), nil }
 	}
+	empty := func([]byte, order) ([]byte, error) { return nil, canon.At("ID", canon.ErrEmpty) }
 	broken := func([]byte, order) ([]byte, error) { return nil, errBoom }
 	for name, m := range map[string]*idem.Message[order]{
 		"nobody":                  {To: text(""), Body: text(`"a"`)},
+		"an empty recipient":      {To: empty, Body: text(`"a"`)},
 		"an empty text":           {To: text("7"), Body: text(`""`)},
 		"no text":                 {To: text("7"), Body: text(`null`)},
 		"a list of nothing":       {To: text("7"), Body: text(`["",null,{"a":""},[]]`)},

@@ -40,6 +40,9 @@ func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
 	if len(e.Per) > 0 {
 		fields = append(fields, keyed("Per", f.per(e)))
 	}
+	if e.Message != nil {
+		fields = append(fields, keyed("Message", f.message(e)))
+	}
 	if calls := e.Spec.MaxAttempts; calls.Set {
 		fields = append(fields, keyed("MaxCalls", jen.Lit(calls.V)))
 	}

@@ -73,6 +73,11 @@ func effect(w *writer, e *contracts.Effect) {
 	if n := e.MaxAttempts; n.Set {
 		w.item("How many calls", "%s is known to have done nothing, the effect is refused: the handler gets ErrEffectRefused, in this attempt and in later ones, and may go on without it.", upTo(n.V))
 	}
+	if m := e.Message; m.Set {
+		w.item("The same message", "%s, to the same %s by %s, is not sent again for %s after it was sent, by whatever work: the effect then answers as the one that sent it. While another effect is sending it, or may have sent it, nothing is sent and the work comes back later (ErrRetryLater), at the latest when that time is over; if the other was given up, so is this one (ErrGivenUp). A message to nobody, or without content, is never sent.",
+			the(paths(m.Body)), m.To.V, m.Channel.V, span(m.TTL.V))
+		w.item("Of it, the ledger keeps", "the recipient as it is, the content as a hash, and the effect's result.")
+	}
 	if e.Provider.Set {
 		w.item("Carried out by", "%s, at the provider %s.", e.CallName(), e.Provider.V)
 	} else {
@@ -91,6 +96,9 @@ func effect(w *writer, e *contracts.Effect) {
 		w.item("Killed "+point.when, "%s", point.then(e))
 	}
 }
+
+// the is a list of fields in which all have to be the same.
+func the(fields []string) string { return "the same " + and(fields) }
 
 func upTo(n int) string {
 	if n == 1 {

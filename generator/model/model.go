@@ -125,8 +125,16 @@ type Effect struct {
 
 	Payload     *Form
 	Per         []*Value   // once_per
+	Message     *Message   // nil if the contract names none
 	Redact      *Redaction // nil if all of the input may be stored
 	ExternalRef *Text      // nil if the contract names none
+}
+
+// Message is what makes the message of an effect the same as another.
+type Message struct {
+	To   *Value
+	Body []*Value
+	List bool // the body is a list, of one value too
 }
 
 // Func is a function of the package or of another one, or a method of the
@@ -200,7 +208,7 @@ func (c *Contract) Forms() []*Form {
 	forms := []*Form{c.Payload}
 	for _, e := range c.Effects {
 		forms = append(forms, e.Payload)
-		for _, v := range e.Per {
+		for _, v := range e.values() {
 			forms = append(forms, v.Form)
 		}
 	}
@@ -209,6 +217,14 @@ func (c *Contract) Forms() []*Form {
 		forms = append(forms, old.identityForms()...)
 	}
 	return forms
+}
+
+// values are those of the input that tell effects, or messages, apart.
+func (e *Effect) values() []*Value {
+	if e.Message == nil {
+		return e.Per
+	}
+	return slices.Concat(e.Per, []*Value{e.Message.To}, e.Message.Body)
 }
 
 func (c *Contract) identityForms() []*Form {

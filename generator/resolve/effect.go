@@ -85,6 +85,7 @@ func (c *contract) effect(e *contracts.Effect) *model.Effect {
 	c.effectFuncs(me, path, in, out)
 	me.Payload = c.form(c.builder(forEffect), in, nil, true, e.Name.Pos, path, "the input "+describe(c.types, in))
 	me.Per = c.oncePer(e, path, in)
+	me.Message = c.message(e, path+".message", in, out, method)
 	me.Redact = c.redaction(e.Redact, path+".redact", in)
 	if e.ExternalRef.Set {
 		me.ExternalRef = c.externalRef(e.ExternalRef, path+".external_ref", out)

@@ -26,7 +26,8 @@ type pkg struct {
 
 	methodSets map[string]*types.MethodSet // of receivers, by their types
 
-	otherTx *txType // a second one
+	otherTx *txType           // a second one
+	senders map[string]sender // by channel
 }
 
 // txType is the transaction type of the package, and the effect that said so.
@@ -38,7 +39,7 @@ type txType struct {
 // resolvePackage resolves all contracts of a package; nil if one is wrong.
 func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package {
 	before := len(r.diags)
-	p := &pkg{run: r, src: src, u: u, shared: map[string]*model.Form{}, methodSets: map[string]*types.MethodSet{}}
+	p := &pkg{run: r, src: src, u: u, shared: map[string]*model.Form{}, methodSets: map[string]*types.MethodSet{}, senders: map[string]sender{}}
 	if len(src.files) == 0 {
 		p.noGoFiles(in)
 		return nil

@@ -39,15 +39,15 @@ func statementsOf(t *testing.T, heading string, want int) []string {
 // TestUnknownWorkIsDecidedWithTheSQLOfTheDocs takes the statements of
 // docs/errors.md to work whose charge nobody knows about.
 func TestUnknownWorkIsDecidedWithTheSQLOfTheDocs(t *testing.T) {
-	statements := statementsOf(t, "## Deciding about unknown work, by hand", 3)
-	happened, didNot, due := statements[0], statements[1], statements[2]
+	statements := statementsOf(t, "## Deciding about unknown work, by hand", 5)
+	due := statements[4]
 	for name, test := range map[string]struct {
-		decide string
-		want   string
-		calls  int
+		decide, message string
+		want            string
+		calls           int
 	}{
-		"it happened":       {happened, "theirs", 1},
-		"it did not happen": {didNot, "second", 2},
+		"it happened":       {statements[0], statements[2], "theirs", 1},
+		"it did not happen": {statements[1], statements[3], "second", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "ledger.db")
@@ -74,10 +74,14 @@ func TestUnknownWorkIsDecidedWithTheSQLOfTheDocs(t *testing.T) {
 				t.Fatal(err)
 			}
 			decide(t, path, test.decide, id)
+			decide(t, path, test.message, id)
 			decide(t, path, due, id)
-			result, err := contract.Do(t.Context(), payment{"1"})
-			if err != nil || result.Value.Ref != test.want || calls != test.calls {
-				t.Errorf("got %+v, %v after %d calls", result, err, calls)
+			// Other work with the same message, and the work itself.
+			for _, in := range []payment{{"2"}, {"1"}} {
+				result, err := contract.Do(t.Context(), in)
+				if err != nil || result.Value.Ref != test.want || calls != test.calls {
+					t.Errorf("%v: got %+v, %v after %d calls", in, result, err, calls)
+				}
 			}
 		})
 	}
@@ -88,6 +92,11 @@ func chargeOnce(ledger *idem.Ledger[*sql.Tx], calls *int) idem.Contract[payment,
 	charge := idem.Once(idem.Effect[payment, charged]{
 		Name:    "charge",
 		Payload: idem.Payload[payment]{Shape: "1", Append: canonicalPayment},
+		Message: &idem.Message[payment]{
+			Channel: "mail", TTL: time.Hour,
+			To:   func(dst []byte, _ payment) ([]byte, error) { return append(dst, "a@example.com"...), nil },
+			Body: func(dst []byte, _ payment) ([]byte, error) { return append(dst, `"charged"`...), nil },
+		},
 		Call: func(context.Context, idem.Call, payment) (charged, error) {
 			if *calls++; *calls == 1 {
 				return charged{}, errCutOff
