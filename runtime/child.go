@@ -128,7 +128,7 @@ func (g workGuard[In, Out]) start(ctx context.Context, a *attempt[In, Out]) (out
 	if !g.work.over(a.run.core) {
 		return out, a.run.fail(ErrContract, a.id.Name, ClassNotApplied, errors.New("its contract is over another ledger"))
 	}
-	if err := a.begin(ctx, true); err != nil {
+	if _, err := a.begin(ctx, true); err != nil { // a child sends no message
 		return out, err
 	}
 	return g.again(ctx, a)
@@ -174,7 +174,7 @@ func (a *attempt[In, Out]) childFailed(ctx, callCtx context.Context, cause error
 		if callCtx.Err() != nil {
 			break // the parent ran out of time, or its caller has left
 		}
-		waits := a.run.fail(ErrEffectFailed, a.id.Name, ClassTransient, &childWaits{e.RetryAt, cause})
+		waits := a.run.fail(ErrEffectFailed, a.id.Name, ClassTransient, &otherWork{e.RetryAt, cause})
 		a.run.await(a.entry, waits)
 		return waits
 	}
@@ -189,24 +189,24 @@ func (r *Run) await(e *entry, why *Error) {
 	e.waits = why
 }
 
-// childWaits is why an attempt ends early: a child has not ended, and may at the
-// time that it says. The zero time means that nobody knows, as where a person
+// otherWork is why an attempt ends early: a child has not ended, or who sends the
+// same message, and may at the time that it says. The zero time means that nobody knows, as where a person
 // decides.
-type childWaits struct {
+type otherWork struct {
 	until time.Time
 	cause error
 }
 
-func (w *childWaits) Error() string { return w.cause.Error() }
-func (w *childWaits) Unwrap() error { return w.cause }
+func (w *otherWork) Error() string { return w.cause.Error() }
+func (w *otherWork) Unwrap() error { return w.cause }
 
-// waitsForChild tells whether err is of children that wait and of nothing else,
+// waitsForOther tells whether err is of other work that is waited for and of nothing else,
 // and when the first of them may go on. Of several errors in one, each has to be:
 // an attempt in which something else has failed counts.
-func waitsForChild(err error) (until time.Time, ok bool) {
+func waitsForOther(err error) (until time.Time, ok bool) {
 	for err != nil {
 		switch e := err.(type) {
-		case *childWaits:
+		case *otherWork:
 			return e.until, true
 		case *Error:
 			err = e.Cause
@@ -217,7 +217,7 @@ func waitsForChild(err error) (until time.Time, ok bool) {
 		}
 		if multi, several := err.(interface{ Unwrap() []error }); several { // fmt.Errorf("%w: %w", …)
 			for _, part := range multi.Unwrap() {
-				if until, ok := waitsForChild(part); ok {
+				if until, ok := waitsForOther(part); ok {
 					return until, true
 				}
 			}
@@ -230,7 +230,7 @@ func waitsForChild(err error) (until time.Time, ok bool) {
 
 func allWait(parts []error) (first time.Time, ok bool) {
 	for _, part := range parts {
-		until, ok := waitsForChild(part)
+		until, ok := waitsForOther(part)
 		if !ok {
 			return time.Time{}, false
 		}
@@ -249,19 +249,19 @@ func or(failure error, sticky *Error) error {
 	return failure
 }
 
-// waits tells whether an attempt ends because of children that wait, and when the
+// waits tells whether an attempt ends because of other work that is waited for, and when the
 // first of them may go on.
 func (r *Run) waits(failure error, sticky *Error) (until time.Time, ok bool) {
 	if r.stuck() != nil || failure == nil && sticky == nil {
 		return time.Time{}, false
 	}
-	return waitsForChild(or(failure, sticky))
+	return waitsForOther(or(failure, sticky))
 }
 
-// awaitChild ends an attempt that can go on when a child has: due then, and given
-// back, since the child counts its own attempts. Where a person decides about the
+// awaitOther ends an attempt that can go on when other work has: due then, and given
+// back, since the other counts its own attempts. Where a person decides about the
 // child, the work is looked at again after the longest backoff.
-func (c *contract[Tx, In, Out]) awaitChild(run *Run, end End, until time.Time, cause error) (End, error) {
+func (c *contract[Tx, In, Out]) awaitOther(run *Run, end End, until time.Time, cause error) (End, error) {
 	end.State, end.Class, end.Refund, end.Error = StateFailed, ClassTransient, true, cause.Error()
 	end.RetryIn = c.spec.Retry.Max
 	if !until.IsZero() {

@@ -497,7 +497,7 @@ func (c *contract[Tx, In, Out]) settle(run *Run, work Work, out Out, failure err
 		return end, newer
 	}
 	if until, waits := run.waits(failure, sticky); waits {
-		return c.awaitChild(run, end, until, or(failure, sticky))
+		return c.awaitOther(run, end, until, or(failure, sticky))
 	}
 	cause := failure
 	if sticky != nil {

@@ -107,8 +107,11 @@ func guarded[In, Out any](e Effect[In, Out], g guard[In, Out], needs ...need) *G
 }
 
 // countsCalls tells whether a call of an effect has a row before it is made. What
-// fails of the others leaves nothing behind, and so no count.
-func countsCalls(g Guard) bool { return g != GuardTransaction && g != GuardRead }
+// fails of a transaction or a read leaves nothing behind, and so no count; a child
+// counts its own attempts.
+func countsCalls(g Guard) bool {
+	return g != GuardTransaction && g != GuardRead && g != GuardWork
+}
 
 // remembersMessages: what is harmless to repeat needs no memory, and a transaction
 // and a read send nothing.

@@ -142,10 +142,10 @@ func (a *attempt[In, Out]) sentBefore(ctx context.Context, m *SentMessage) (out 
 		}
 		return out, a.run.fail(ErrGivenUp, a.id.Name, ClassPermanent, cause)
 	}
-	a.run.waitUntil(m.Until)
 	class := ClassNotApplied
 	if a.uncertain {
 		class = ClassUnknown
 	}
-	return out, a.run.fail(ErrEffectFailed, a.id.Name, class, fmt.Errorf("not sent: %s is sending the same message, or may have sent it", m.owner()))
+	cause := fmt.Errorf("not sent: %s is sending the same message, or may have sent it", m.owner())
+	return out, a.run.fail(ErrEffectFailed, a.id.Name, class, &otherWork{m.Until, cause})
 }

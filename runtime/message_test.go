@@ -125,6 +125,37 @@ func TestWhileAMessageIsBeingSentNobodyElseSendsIt(t *testing.T) {
 	w.wantCalls(1)
 }
 
+// The attempts of work that waits for another's message are not used up: those of
+// the other count.
+func TestWaitingForWhoSendsTheSameMessageUsesNoAttempts(t *testing.T) {
+	w := newWorld(t)
+	c := w.greets(idem.Upsert[order, receipt], errReset, errReset, errReset)
+	in, other := order{ID: "1", Amount: 5}, order{ID: "2", Amount: 5}
+	_, first := c.Do(t.Context(), in)
+	for range 3 {
+		for range 5 {
+			_, err := c.Do(t.Context(), other)
+			w.due(err)
+		}
+		if errors.Is(first, idem.ErrRetryLater) {
+			w.due(first)
+		}
+		_, first = c.Do(t.Context(), in)
+	}
+	if first != nil {
+		t.Fatal(first)
+	}
+	result, err := c.Do(t.Context(), other)
+	if errors.Is(err, idem.ErrRetryLater) {
+		w.due(err)
+		result, err = c.Do(t.Context(), other)
+	}
+	if err != nil || result.Value.Ref != "ref-4" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	w.wantCalls(4)
+}
+
 // TestWhatOthersHearOfAMessageThatHadAnError has one piece of work fail to send,
 // and another one try the same.
 func TestWhatOthersHearOfAMessageThatHadAnError(t *testing.T) {
