@@ -46,6 +46,7 @@ func homesOf(word string) []string {
 		{"retry.", retrySchema()},
 		{"retry.backoff.", retrySchema().word("backoff")},
 		{"effects.NAME.", effectSchema()},
+		{"effects.NAME.message.", effectSchema().word("message")},
 	} {
 		if h.words.word(word) != nil {
 			paths = append(paths, h.path+word)
