@@ -44,7 +44,7 @@ func (p *parser) effects(c *Contract, it item) {
 
 func (p *parser) effect(e *Effect, it item) {
 	at := it.key
-	e.Guard.Pos, e.Call.Pos, e.ExternalRef.Pos, e.Find.Pos = at, at, at, at
+	e.Guard.Pos, e.Work.Pos, e.Call.Pos, e.ExternalRef.Pos, e.Find.Pos = at, at, at, at, at
 	e.VisibleAfter.Pos, e.RemembersFor.Pos, e.Provider.Pos, e.MaxAttempts.Pos = at, at, at, at
 	e.Message = Message{Pos: at, Channel: Value[string]{Pos: at}, To: Value[string]{Pos: at}, TTL: Value[time.Duration]{Pos: at}}
 	e.Header, e.KeyPlace = Value[string]{V: DefaultHeader, Pos: at}, KeyInHeader
@@ -58,6 +58,7 @@ func (p *parser) effect(e *Effect, it item) {
 	present, ok := p.mapping(it, "a mapping such as {guard: transaction}", append([]field{
 		{"guard", func(it item) { word(p, it, &e.Guard, guards) }},
 		{"was", func(it item) { p.was(it, &e.Was) }},
+		{"work", func(it item) { p.child(e, it) }},
 		{"call", func(it item) { p.function(it, &e.Call) }},
 		{"external_ref", func(it item) { p.fieldPath(it, &e.ExternalRef) }},
 		{"once_per", func(it item) { e.OncePer = p.fieldPaths(it) }},
@@ -71,21 +72,27 @@ func (p *parser) effect(e *Effect, it item) {
 		{"key_format", note(func(it item) { p.keyFormat(it, &e.KeyFormat) })},
 		{"provider", func(it item) { p.provider(it, &e.Provider) }},
 		{"if_unknown", note(func(it item) { word(p, it, &e.IfUnknown, ifUnknowns) })},
-	}, unsupported("approval", "approval_expires", "work", "reconcile")...))
+	}, unsupported("approval", "approval_expires", "reconcile")...))
 	if !ok {
 		return
 	}
-	if !present["guard"] && !present["work"] {
+	if present["work"] {
+		if e.Work.Set {
+			p.checkChild(e, it)
+		}
+		return
+	}
+	if !present["guard"] {
 		p.errorf(at, join(it.path, "guard"), "missing: what makes it safe to repeat the effect? Answer with %s", orList([]string{
 			"transaction (one database transaction with the ledger)", "idempotency_key (the provider dedupes on our key)",
 			"upsert (the provider enforces a unique value that we choose)", "find_first (look for our fingerprint before repeating)",
-			"once (never repeated)", "repeatable (harmless to repeat)", "read (a recorded read)"}))
+			"once (never repeated)", "repeatable (harmless to repeat)", "read (a recorded read)"})+"; or, if the effect is work of another contract, work: KIND")
 	}
 	if e.Guard.Set {
 		p.guardParams(e, it, present, params)
 		p.applyProvider(e, it, present)
 	}
-	if !e.Call.Set && !present["call"] && !present["work"] && token.IsKeyword(e.CallName()) {
+	if !e.Call.Set && !present["call"] && token.IsKeyword(e.CallName()) {
 		p.errorf(at, it.path, "no Go method can be called %s: name one with call", e.CallName())
 	}
 }

@@ -107,7 +107,7 @@ func checkComplete(t *testing.T, c *Contract) {
 		if n := e.KeyFormat.V.Length(); n < MinBase62 || n > 64 || e.KeyPlace == "" {
 			t.Errorf("accepted with an impossible key: %+v", e)
 		}
-		if !e.Guard.Set || (e.Guard.V == FindFirst) != (e.Find.Set && e.VisibleAfter.V > 0) || (e.Guard.V == IdempotencyKey) != memory || e.IfUnknown.V == "" || e.Header.V == "" || methods[e.Method()] {
+		if !e.Guard.Set || (e.Guard.V == ChildWork) != e.Work.Set || (e.Guard.V == FindFirst) != (e.Find.Set && e.VisibleAfter.V > 0) || (e.Guard.V == IdempotencyKey) != memory || e.IfUnknown.V == "" || e.Header.V == "" || methods[e.Method()] {
 			t.Errorf("accepted with an impossible effect: %+v", e)
 		}
 		if calls := e.MaxAttempts; calls.Set != (calls.V > 0) || calls.V > c.Retry.MaxAttempts.V || calls.Set && (e.Guard.V == Transaction || e.Guard.V == Read) {

@@ -11,7 +11,6 @@ var instead = map[string]string{
 	"worker":           "leave it out, and failed work is run again when it is delivered again",
 	"approval":         "let the work be delivered when it is approved",
 	"approval_expires": "let the work be delivered when it is approved",
-	"work":             "call the other contract in the effect's function, with the guard repeatable",
 	"reconcile":        "leave it out: nothing would call it",
 }
 

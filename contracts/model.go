@@ -356,7 +356,8 @@ const (
 type Effect struct {
 	Name  Value[string] // ^[a-z][a-z0-9_]{0,62}$, unique in its contract
 	Was   Value[string] // the name that it had first; not Set: this one. See LedgerName
-	Guard Value[Guard]
+	Guard Value[Guard]  // of an effect with Work: ChildWork
+	Work  Value[string] // the kind of other work that the effect is; not Set: none, and a function carries it out
 	Call  Value[string] // see ParseFunc; not Set: see CallName
 
 	OncePer     []Value[string] // field paths of the effect's input; empty: once per work

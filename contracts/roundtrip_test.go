@@ -272,6 +272,10 @@ func drawRetry(t *rapid.T, r *Retry) {
 
 func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
 	e := &Effect{Name: set(name), Header: Value[string]{V: DefaultHeader}, IfUnknown: Value[IfUnknown]{V: Ask}, KeyPlace: KeyInHeader, KeyFormat: Value[KeyFormat]{V: KeyHex}}
+	if rapid.IntRange(0, 9).Draw(t, "is a child") == 0 {
+		e.Work, e.Guard = set(names().Draw(t, "work")), set(ChildWork)
+		return e
+	}
 	e.Guard = set(rapid.SampledFrom(guards).Draw(t, "guard"))
 	if e.Guard.V == IdempotencyKey && c.RetrySchedule() >= MaxDuration {
 		e.Guard.V = Read // no memory would be long enough
@@ -530,6 +534,11 @@ func (w *writer) retry(in string, r *Retry) {
 }
 
 func (w *writer) effect(in string, e *Effect) {
+	if e.Work.Set {
+		w.entry(in, "work", w.text(e.Work.V))
+		entryIf(w, in, "was", e.Was, w.text)
+		return
+	}
 	w.entry(in, "guard", w.text(string(e.Guard.V)))
 	entryIf(w, in, "was", e.Was, w.text)
 	entryIf(w, in, "call", e.Call, w.text)

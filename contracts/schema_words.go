@@ -158,7 +158,8 @@ func effectSchema() *schema {
 	)
 	calls := schemaMapping(schemaWord{"max_attempts", true, "The number of calls, up to the attempts of the work.", schemaInteger(1, maxAttempts)})
 	s := schemaMapping(
-		schemaWord{"guard", true, "What makes it safe to repeat the effect: transaction (commits with the ledger), idempotency_key (the provider dedupes), upsert (the provider enforces a unique value that we choose), find_first (look before repeating), once (never repeated), repeatable (harmless to repeat), read (a recorded read).", schemaEnum(guards)},
+		schemaWord{"guard", false, "What makes it safe to repeat the effect: transaction (commits with the ledger), idempotency_key (the provider dedupes), upsert (the provider enforces a unique value that we choose), find_first (look before repeating), once (never repeated), repeatable (harmless to repeat), read (a recorded read).", schemaEnum(guards)},
+		schemaWord{"work", false, "The kind of another contract of the package, whose work the effect is, in place of a guard: a child, with attempts of its own.", schemaRef("name")},
 		schemaWord{"was", false, "The name that the effect had first, if it was renamed: the ledger goes on with that name, and the key stays the same.", schemaRef("name")},
 		schemaWord{"call", false, "The Go function that carries the effect out, if it is not called like the effect; of another package: mail.Send, or with the whole import path.", schemaRef("function")},
 		schemaWord{"external_ref", false, "The field of the result that says what the other system calls it; kept in the ledger.", schemaRef("field_path")},
@@ -174,13 +175,26 @@ func effectSchema() *schema {
 		schemaWord{"provider", false, "The system that the effect calls, by its name in the table of providers, which says how it dedupes and what a repeat would move.", schemaEnum(knowledge.ProviderNames())},
 		schemaWord{"if_unknown", false, "With once: what follows if nobody knows whether it happened: ask a person, give_up, or repeat.", schemaEnum(ifUnknowns).withDefault(Ask)},
 	)
-	s.AllOf = guardSchemas()
+	s.AllOf = append(guardSchemas(), childSchema(s))
 	return s
 }
 
 // removedSchema is the entry of an effect that the handler no longer has.
 func removedSchema() *schema {
 	return schemaMapping(schemaWord{"removed", true, "Why work in flight can do without the effect, which the handler no longer has.", &schema{Type: "string", Pattern: `\S`}})
+}
+
+// childSchema says that an effect has a guard, or is other work and has nothing else.
+func childSchema(effect *schema) *schema {
+	then := &schema{}
+	for _, word := range effect.Properties {
+		switch word.name {
+		case "work", "was":
+		default:
+			then.Properties = append(then.Properties, schemaWord{name: word.name, value: nothing()})
+		}
+	}
+	return &schema{If: &schema{Required: []string{"work"}}, Then: then, Else: &schema{Required: []string{"guard"}}}
 }
 
 // guardSchemas say which parameters a guard must and which it may not have.

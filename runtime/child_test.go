@@ -376,3 +376,58 @@ func TestFamiliesKeepTheirPromisesWhereverTheProcessDies(t *testing.T) {
 		})
 	}
 }
+
+// secondVersion is the child's contract with another identity, which honours the
+// first one's.
+func secondVersion(handle func(ctx context.Context, run *idem.Run, in order) (receipt, error)) idem.Spec[order, receipt] {
+	s := childSpec(handle)
+	first := s.ID
+	s.Version, s.Honors = 2, []idem.Honored[order]{{Version: 1, ID: first}}
+	s.ID = func(in order) (idem.WorkID, error) { return idem.HashWorkID([]byte("child:v2:" + in.ID)), nil }
+	return s
+}
+
+// A deploy raises the child's version while a parent waits for its child.
+func TestBegunChildGoesOnUnderTheVersionThatHonoursIt(t *testing.T) {
+	w := newWorld(t)
+	send := idem.Repeatable(w.failing("send", idem.NotApplied(errors.New("boom")), nil))
+	_, err := family(w.ledger, childSpec(one(send))).Do(t.Context(), order{ID: "1"})
+	w.due(err)
+	deployed := family(w.ledger, secondVersion(one(send)))
+	if result, err := deployed.Do(t.Context(), order{ID: "1"}); err != nil || result.Value.Ref == "" {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	w.wantRows(1, `select count(*) from work_log where kind = 'child' and attempt = 2 and state = 'done'`)
+	w.wantRows(1, `select count(*) from work_log where kind = 'child'`)
+	// Begun by the new version, the old one's binaries find the same child.
+	if _, err := deployed.Do(t.Context(), order{ID: "2"}); err != nil {
+		t.Fatal(err)
+	}
+	w.wantRows(2, `select count(*) from work_log where kind = 'child'`)
+	w.wantCalls(3)
+}
+
+// In a rolling deploy an old binary takes a parent over that a new one began: it
+// asks for the child by its old name, and must not do it again.
+func TestOldBinaryDoesNotRepeatTheChildOfANewOne(t *testing.T) {
+	w := newWorld(t)
+	send := idem.Repeatable(w.effect("send"))
+	fail := true
+	define := func(s idem.Spec[order, receipt]) idem.Contract[order, receipt] {
+		ship := idem.Child("ship", idem.Define(w.ledger, s))
+		return idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+			out, err := ship.Do(ctx, run, in)
+			if fail {
+				err = errors.Join(err, errors.New("killed here"))
+			}
+			return out, err
+		}))
+	}
+	_, err := define(secondVersion(one(send))).Do(t.Context(), order{ID: "1"})
+	w.due(err)
+	fail = false
+	if _, err := define(childSpec(one(send))).Do(t.Context(), order{ID: "1"}); err != nil && !errors.Is(err, idem.ErrEffectDiverged) {
+		t.Error(err)
+	}
+	w.wantCalls(1)
+}

@@ -44,21 +44,35 @@ func (f *file) newFunc() {
 	for _, r := range f.Receivers {
 		params = append(params, f.receiverParam(r))
 	}
-	var fields []jen.Code
+	var body, fields []jen.Code
+	for _, c := range f.Children() {
+		body = append(body, jen.Id(f.kinds[c].local).Op(":=").Add(f.made(c)))
+	}
 	for _, mf := range f.Files {
 		for _, c := range mf.Contracts {
-			args := []jen.Code{jen.Id(f.v("ledger"))}
-			if c.Receiver != nil {
-				args = append(args, jen.Id(f.receivers[c.Receiver]))
+			made := f.made(c)
+			if local := f.kinds[c].local; local != "" {
+				made = jen.Id(local)
 			}
-			fields = append(fields, keyed(f.kinds[c].field, jen.Id(f.kinds[c].new).Call(args...)))
+			fields = append(fields, keyed(f.kinds[c].field, made))
 		}
 	}
+	body = append(body, jen.Return(jen.Op("&").Id(f.contracts).Add(multi("{", "}", fields...))))
 	f.jen.Commentf("%s makes the contracts of this package, which keep their record in %s.", f.new, f.v("ledger"))
-	f.jen.Func().Id(f.new).Add(f.typeParams()).Params(params...).Op("*").Id(f.contracts).Block(
-		jen.Return(jen.Op("&").Id(f.contracts).Add(multi("{", "}", fields...))),
-	)
+	f.jen.Func().Id(f.new).Add(f.typeParams()).Params(params...).Op("*").Id(f.contracts).Block(body...)
 	f.jen.Line()
+}
+
+// made calls the constructor of a contract.
+func (f *file) made(c *model.Contract) *jen.Statement {
+	args := []jen.Code{jen.Id(f.v("ledger"))}
+	if c.Receiver != nil {
+		args = append(args, jen.Id(f.receivers[c.Receiver]))
+	}
+	for _, child := range c.Children() {
+		args = append(args, jen.Id(f.kinds[child].local))
+	}
+	return jen.Id(f.kinds[c].new).Call(args...)
 }
 
 // v is the name of a variable.
@@ -131,6 +145,9 @@ func (f *file) constructor(mf *model.File, c *model.Contract) {
 	params := []jen.Code{f.ledgerParam()}
 	if c.Receiver != nil {
 		params = append(params, f.receiverParam(c.Receiver))
+	}
+	for _, child := range c.Children() {
+		params = append(params, jen.Id(f.kinds[child].local).Add(f.idem("Contract").Types(f.typ(child.In), f.result(child))))
 	}
 	var body []jen.Code
 	if len(c.Effects) > 0 {

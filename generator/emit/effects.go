@@ -32,6 +32,9 @@ func (f *file) guards(c *model.Contract) jen.Code {
 
 // guard makes one guarded effect.
 func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
+	if e.Child != nil {
+		return f.idem("Child").Call(jen.Lit(e.Spec.LedgerName()), jen.Id(f.kinds[e.Child].local))
+	}
 	tx := e.Spec.Guard.V == contracts.Transaction
 	fields := []jen.Code{
 		keyed("Name", jen.Lit(e.Spec.LedgerName())),
@@ -193,6 +196,8 @@ func promise(e *contracts.Effect) string {
 		return "is harmless to repeat" + per + ", and is never lost."
 	case contracts.FindFirst:
 		return "is looked for with " + e.Find.V + " before it is repeated" + per + "."
+	case contracts.ChildWork:
+		return "is the work " + e.Work.V + ", as a child: a repeat goes on where it stopped, or gets its result."
 	case contracts.Read:
 		return "is answered once" + per + "; later attempts get the recorded answer."
 	}

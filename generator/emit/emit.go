@@ -66,6 +66,7 @@ type kindNames struct {
 	guards  string
 	effects string
 	word    string // OrderPaid
+	local   string // the contract as a variable; empty if it is no child
 }
 
 // nameAll gives all names that stand at package scope and in signatures, before
@@ -84,6 +85,10 @@ func (g *pkg) nameAll() {
 		for _, c := range f.Contracts {
 			g.kinds[c] = g.nameKind(c, fields)
 		}
+	}
+	for _, c := range g.Children() {
+		k := g.kinds[c]
+		k.local = g.names.variable(params.declare(lowerFirst(k.word) + "Contract"))
 	}
 }
 
@@ -167,6 +172,10 @@ func header(mf *model.File) []byte {
 		for _, e := range c.Effects {
 			effect := directive.Arg{Name: "effect", Value: e.Spec.Name.V}
 			guard := directive.Arg{Name: "guard", Value: string(e.Spec.Guard.V)}
+			if e.Child != nil {
+				add(directive.EffectFunc, kind, effect, guard, directive.Arg{Name: "work", Value: e.Child.Spec.Kind.V})
+				continue
+			}
 			add(directive.EffectFunc, kind, effect, guard, directive.Arg{Name: "func", Value: funcName(c, e.Call)})
 			if e.Find != nil {
 				add(directive.EffectFunc, kind, effect, guard, directive.Arg{Name: "find", Value: funcName(c, *e.Find)})

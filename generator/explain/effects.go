@@ -65,6 +65,10 @@ func effect(w *writer, e *contracts.Effect) {
 	}
 	w.item("Promise", "%s", g.promise(e))
 	w.item("Not promised", "%s", g.excludes(e))
+	if e.Work.Set {
+		childWork(w, e, g)
+		return
+	}
 	if len(e.OncePer) > 0 {
 		w.item("How often", "once for each %s of its input within the work, not once for the work.", and(paths(e.OncePer)))
 	} else {
@@ -105,6 +109,18 @@ func upTo(n int) string {
 		return "one. If it"
 	}
 	return fmt.Sprintf("up to %d, in all attempts together. If the last of them", n)
+}
+
+// childWork says what holds for an effect that is the work of another contract.
+func childWork(w *writer, e *contracts.Effect, g guard) {
+	w.item("How often", "once for each work that the identity of %s tells apart.", e.Work.V)
+	w.item("Carried out by", "the contract %s, with its own lease, timeout, retries and effects (idemgen explain %s); what it says of duplicates and of its window is for work that is delivered by itself. The child is remembered as long as this work.", e.Work.V, e.Work.V)
+	w.item("Its ID", "the SHA-256 of <work ID>:%s:[\"<the ID that %s has by itself>\"].", e.LedgerName(), e.Work.V)
+	w.item("While it waits", "for its next attempt, for another process or for a person, this work's attempt ends and is given back (ErrRetryLater); it is due when the child is, or after the longest pause where a person decides.")
+	w.item("If it is dead", "the effect is refused, as by a permanent error. If a person has the child tried again, and then this work, both go on.")
+	for _, point := range g.crash {
+		w.item("Killed "+point.when, "%s", point.then(e))
+	}
 }
 
 // keyFormat says how the key is written for the provider.
@@ -215,6 +231,18 @@ var guards = map[contracts.Guard]guard{
 			return "that it happened: of a call that was cut off, nobody knows."
 		},
 		crash: []crash{beforeStart, {between, onceUnknown}, afterAnswer},
+	},
+	contracts.ChildWork: {
+		name:     "other work, as a child",
+		promise:  say("what the child's own effects promise; the child itself is begun once, goes on where it stopped, and is done once."),
+		excludes: say("that both succeed together: a child that is done stays done if this work fails."),
+		crash: []crash{
+			{"before the child is begun", say("nothing has happened; the next attempt begins it.")},
+			{"while the child is at work", func(e *contracts.Effect) string {
+				return "the next attempt goes on with the child once its lease is over; what is done in it stays done."
+			}},
+			{"after the child is done", say("the next attempt gets its result, and calls nobody.")},
+		},
 	},
 	contracts.Read: {
 		name:     "a recorded read",

@@ -98,6 +98,38 @@ func (c *Contract) OneTransaction() bool {
 	return len(c.Effects) > 0
 }
 
+// Children lists the contracts whose work the contract's effects are, each once.
+func (c *Contract) Children() []*Contract {
+	var list []*Contract
+	for _, e := range c.Effects {
+		if e.Child != nil && !slices.Contains(list, e.Child) {
+			list = append(list, e.Child)
+		}
+	}
+	return list
+}
+
+// Children lists the contracts of the package whose work is an effect of another,
+// each after its own children.
+func (p *Package) Children() []*Contract {
+	var list []*Contract
+	var visit func(c *Contract)
+	visit = func(c *Contract) {
+		for _, child := range c.Children() {
+			visit(child)
+			if !slices.Contains(list, child) {
+				list = append(list, child)
+			}
+		}
+	}
+	for _, f := range p.Files {
+		for _, c := range f.Contracts {
+			visit(c)
+		}
+	}
+	return list
+}
+
 // Identity is what the body of a work ID is made of: one of the three fields.
 type Identity struct {
 	Single *Value   // the value as text
@@ -119,6 +151,8 @@ type Effect struct {
 	Method string // of the effects interface
 	In     *Type
 	Out    *Type
+
+	Child *Contract // the work that the effect is, in place of what follows; nil: a function carries it out
 
 	Call Func
 	Find *Func // guard find_first
@@ -207,6 +241,9 @@ func (v *Value) Unwrap() {
 func (c *Contract) Forms() []*Form {
 	forms := []*Form{c.Payload}
 	for _, e := range c.Effects {
+		if e.Child != nil {
+			continue
+		}
 		forms = append(forms, e.Payload)
 		for _, v := range e.values() {
 			forms = append(forms, v.Form)

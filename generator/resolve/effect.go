@@ -71,6 +71,9 @@ func (c *contract) unclaimed(name string, names []string) string {
 func (c *contract) effect(e *contracts.Effect) *model.Effect {
 	before := len(c.diags)
 	path := "effects." + e.Name.V
+	if e.Work.Set {
+		return c.childEffect(e, path)
+	}
 	method := c.interfaceMethod(e, path)
 	if method == nil {
 		return nil
@@ -108,7 +111,9 @@ func (c *contract) interfaceMethod(e *contracts.Effect, path string) *types.Func
 		}
 	}
 	in, out := "X", "Y"
-	if fn := c.lookFunc(e.CallName()); fn != nil {
+	if child := c.kind(e.Work.V); child != nil && child.in != nil {
+		in, out = describe(c.types, child.in), child.describeResult()
+	} else if fn := c.lookFunc(e.CallName()); fn != nil {
 		if sig := fn.Signature(); sig.Params().Len() == 3 && sig.Results().Len() == 2 {
 			in, out = describe(c.types, sig.Params().At(2).Type()), describe(c.types, sig.Results().At(0).Type())
 		}

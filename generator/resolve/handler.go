@@ -13,17 +13,17 @@ import (
 )
 
 // resolveHandler finds the handler and reads its types.
-func (c *contract) resolveHandler(m *model.Contract) bool {
+func (c *contract) resolveHandler(m *model.Contract) {
 	h, ok := contracts.ParseHandler(c.spec.Handler.V)
 	if !ok {
 		c.fail(c.spec.Handler.Pos, "handler", nil, "want Func, (*T).Method or (T).Method")
-		return false
+		return
 	}
 	if !c.findHandler(h) {
-		return false
+		return
 	}
 	if !c.handlerTypes(h) {
-		return false
+		return
 	}
 	m.Handler = h.Name
 	if h.Receiver != "" {
@@ -38,7 +38,6 @@ func (c *contract) resolveHandler(m *model.Contract) bool {
 	} else if ref, err := typeRef(c.types, c.out); err == nil {
 		m.Out = ref // so that the rest of the contract is looked at too
 	}
-	return m.In != nil && m.Out != nil
 }
 
 // typeRef is a type that generated code can write, or nil after a report.

@@ -113,6 +113,9 @@ func (n *needs) contract(s *source, c *contracts.Contract) {
 		n.receiver(h.Receiver)
 	}
 	for _, e := range c.Effects {
+		if e.Work.Set {
+			continue // its types are those of another contract's handler
+		}
 		n.call(s, h.Receiver, e.CallName())
 		if e.Find.Set {
 			n.call(s, h.Receiver, e.Find.V)

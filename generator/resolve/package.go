@@ -24,6 +24,8 @@ type pkg struct {
 	shared map[string]*model.Form
 	tx     *txType
 
+	contracts []*contract
+
 	methodSets map[string]*types.MethodSet // of receivers, by their types
 
 	otherTx *txType           // a second one
@@ -55,12 +57,17 @@ func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package
 		mf := &model.File{Source: in.Dir.Contracts[slices.Index(in.Dir.Contracts, base(f.Path))], Digest: in.Digests[i]}
 		mf.Output = OutputName(mf.Source)
 		for _, spec := range f.Contracts {
-			c := &contract{pkg: p, file: f, spec: spec, receivers: receivers, meant: map[string]bool{}}
-			if mc := c.resolve(); mc != nil {
-				mf.Contracts = append(mf.Contracts, mc)
-			}
+			c := &contract{pkg: p, file: f, spec: spec, m: &model.Contract{Spec: spec}, receivers: receivers, meant: map[string]bool{}}
+			c.resolveHandler(c.m)
+			c.lost = c.failed
+			mf.Contracts = append(mf.Contracts, c.m)
+			p.contracts = append(p.contracts, c)
 		}
 		p.model.Files = append(p.model.Files, mf)
+	}
+	p.checkFamilies()
+	for _, c := range p.contracts {
+		c.resolve() // against the handlers of the others too
 	}
 	if slices.ContainsFunc(r.diags[before:], func(d *contracts.Diagnostic) bool { return d.Severity == contracts.Error }) {
 		return nil
@@ -181,8 +188,10 @@ type contract struct {
 	*pkg
 	file      *contracts.File
 	spec      *contracts.Contract
+	m         *model.Contract // as far as it is resolved
 	receivers map[string]*model.Receiver
 	failed    bool
+	lost      bool // without a handler that could be read
 
 	handler *types.Func
 	recv    types.Type // nil for a function
@@ -194,21 +203,17 @@ type contract struct {
 	honored bool            // the contract is what an earlier version was
 }
 
-func (c *contract) resolve() *model.Contract {
-	m := &model.Contract{Spec: c.spec}
-	if !c.resolveHandler(m) {
-		return nil
+// resolve reads what a contract says beside its handler, if that was found.
+func (c *contract) resolve() {
+	if c.lost {
+		return
 	}
-	c.resolveEffects(m)
-	c.resolveIdentity(m)
-	m.Redact = c.redaction(c.spec.Redact, "redact", c.in)
-	c.resolvePredecessors(m)
-	m.Permanent = c.errorRefs("retry.permanent", c.spec.Retry.Permanent)
-	m.Transient = c.errorRefs("retry.transient", c.spec.Retry.Transient)
-	if c.failed {
-		return nil
-	}
-	return m
+	c.resolveEffects(c.m)
+	c.resolveIdentity(c.m)
+	c.m.Redact = c.redaction(c.spec.Redact, "redact", c.in)
+	c.resolvePredecessors(c.m)
+	c.m.Permanent = c.errorRefs("retry.permanent", c.spec.Retry.Permanent)
+	c.m.Transient = c.errorRefs("retry.transient", c.spec.Retry.Transient)
 }
 
 // fail reports an error of the contract, with the Go declaration that explains

@@ -47,6 +47,7 @@ type run struct {
 	build   *build.Context
 	stats   Stats
 	diags   contracts.Diagnostics
+	kinds   map[moduleKind]string // the import paths of their packages
 }
 
 // Packages resolves contracts in the Go packages beside them. A package of
@@ -74,6 +75,7 @@ func Packages(ctx context.Context, options Options, inputs []*Input) ([]*model.P
 	if err != nil {
 		return nil, nil, r.stats, err
 	}
+	r.findKinds(inputs, sources)
 	var packages []*model.Package
 	for i, in := range inputs {
 		if p := r.resolvePackage(universes[sources[i].module.root], sources[i], in); p != nil {

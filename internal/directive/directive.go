@@ -12,7 +12,7 @@ const prefix = "//idem:"
 const (
 	Source     = "source"     // file, sha256, body
 	Contract   = "contract"   // kind, version, digest (of the identity), handler, effects (the interface; absent without effects)
-	EffectFunc = "effectfunc" // kind, effect, guard, and func or find
+	EffectFunc = "effectfunc" // kind, effect, guard, and func, find or work
 )
 
 // Directive is one //idem: comment.

@@ -11,7 +11,8 @@
 //	//idem:effectfunc kind=order_paid effect=notify guard=once func=(*Orders).notify
 //
 // (with find= in place of func= for the function that looks for an effect; a
-// function of another package with its whole import path: example.com/mail.Send),
+// function of another package with its whole import path: example.com/mail.Send;
+// work= for an effect that is the work of another contract),
 // where sha256 is the digest of the contract file (see [SourceDigest]) and body
 // that of the rest of the generated file (see [Seal]), so that a file that is
 // older than its contract and one that was edited by hand can be told apart.
