@@ -11,12 +11,6 @@ import (
 // next is the version that a bump has to write.
 func (u *update) next() int { return max(u.was.last().Number, u.Now.Number) + 1 }
 
-// bump is the way out that gives up what has been done. The words are those that
-// will give up less.
-func (u *update) bump(better string) string {
-	return fmt.Sprintf("set version: %d, which makes all work of %s new again, done work too (%s not supported yet)", u.next(), u.was.Name, better)
-}
-
 func (u *update) report(d *contracts.Diagnostic) { u.diags = append(u.diags, d) }
 
 func (u *update) identityChanged(old *Version) {

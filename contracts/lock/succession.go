@@ -134,8 +134,19 @@ func (u *update) honored(old *Version) {
 			At(u.lock, old.line, 0, "was %s, is %s", old.Golden, now.Golden))
 	}
 	for _, e := range old.Effects {
-		u.effect(old, e)
+		if !u.toldOf(e) {
+			u.effect(old, e)
+		}
 	}
+}
+
+// toldOf tells whether something is wrong with an effect, which is then the same
+// in every version that had it.
+func (u *update) toldOf(e Effect) bool {
+	path := "effects." + e.Name
+	return slices.ContainsFunc(u.diags, func(d *contracts.Diagnostic) bool {
+		return d.Path == path || strings.HasPrefix(d.Path, path+".")
+	})
 }
 
 // chained is what else helps where a version is honoured because another one did.
