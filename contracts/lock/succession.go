@@ -152,6 +152,15 @@ func (u *update) toldOf(e Effect) bool {
 // chained is what else helps where a version is honoured because another one did.
 func (u *update) chained(old *Version) string { return Chained(u.Spec, u.lock, old.Number) }
 
+// Locked adds to a diagnostic where a version stands in the file, and its key as it
+// was made there.
+func (f *File) Locked(d *contracts.Diagnostic, v Version) {
+	d.At(f.Path, v.line, 0, "version %d is locked here", v.Number)
+	for i, p := range v.Identity.Key {
+		d.At(f.Path, p.line, 0, "key %d was %s", i+1, &p)
+	}
+}
+
 // Chained says how to let a version go that a contract honours because a version
 // that it honours did; "" for the one that it names itself.
 func Chained(c *contracts.Contract, lock string, version int) string {
