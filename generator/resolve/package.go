@@ -59,7 +59,7 @@ func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package
 		for _, spec := range f.Contracts {
 			c := &contract{pkg: p, file: f, spec: spec, m: &model.Contract{Spec: spec}, receivers: receivers, meant: map[string]bool{}}
 			c.resolveHandler(c.m)
-			c.lost = c.failed
+			c.lost = c.m.In == nil || c.m.Out == nil
 			mf.Contracts = append(mf.Contracts, c.m)
 			p.contracts = append(p.contracts, c)
 		}
