@@ -75,9 +75,8 @@ func (g *pkg) nameAll() {
 	g.contracts = g.names.declare("Contracts", "IdemContracts")
 	g.new = g.names.declare("New", "New"+g.contracts)
 	g.receivers = map[*model.Receiver]string{}
-	params := scope{}
 	for _, r := range g.Receivers {
-		g.receivers[r] = params.declare(g.names.variable(lowerFirst(r.Name)))
+		g.receivers[r] = g.names.parameter(lowerFirst(r.Name))
 	}
 	g.kinds = map[*model.Contract]*kindNames{}
 	fields := scope{}

@@ -47,6 +47,14 @@ func (n *names) variable(wanted string) string {
 	return name
 }
 
+// parameter gives the name of one parameter, which no variable shares: a receiver
+// may be of a type called Ledger or Run.
+func (n *names) parameter(wanted string) string {
+	name := numbered(wanted, func(s string) bool { return !n.declared[s] && !n.imported[s] && !n.taken[s] })
+	n.taken[name] = true
+	return name
+}
+
 // declare gives a name at package scope: the first of the wanted ones that is
 // free, else the last with a number.
 func (n *names) declare(wanted ...string) string {

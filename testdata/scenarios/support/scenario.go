@@ -33,6 +33,7 @@ type World struct {
 	path   string
 	opened []*idem.Ledger[*sql.Tx]
 
+	began  time.Time
 	mu     sync.Mutex
 	offset time.Duration
 	out    bytes.Buffer
@@ -59,10 +60,11 @@ func (w *World) Pass(d time.Duration) {
 	w.offset += d
 }
 
+// now is the time of the world, which stands still unless the scenario lets it pass.
 func (w *World) now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return time.Now().Add(w.offset)
+	return w.began.Add(w.offset)
 }
 
 // Due lets time pass until the work that err is about may be tried again.
@@ -202,7 +204,7 @@ func play(run func(*World)) (r report) {
 		return report{Failed: err.Error()}
 	}
 	defer os.RemoveAll(dir)
-	w := &World{path: filepath.Join(dir, "ledger.db")}
+	w := &World{path: filepath.Join(dir, "ledger.db"), began: time.Now()}
 	defer func() {
 		if e := recover(); e != nil {
 			r = report{w.out.String(), fmt.Sprintf("%v\n%s", e, debug.Stack())}
