@@ -425,7 +425,8 @@ func runScenarios(t *testing.T, groups []*group) map[string]scenarioReport {
 	for {
 		writeFiles(t, filepath.Join(shared.root, "all"), map[string][]byte{"main.go": mainOfAll(groups)})
 		program := filepath.Join(shared.root, "program")
-		out, err := shared.goCommand(t.Context(), "build", "-ldflags=-s -w", "-o", program, "./all")
+		// The scenarios' packages are compiled as fast as can be: they run for moments.
+		out, err := shared.goCommand(t.Context(), "build", "-gcflags=example.com/...=-N -l -dwarf=false", "-ldflags=-s -w", "-o", program, "./all")
 		if err == nil {
 			return playScenarios(t, program)
 		}
