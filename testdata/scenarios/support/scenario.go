@@ -183,9 +183,12 @@ func Main(scenarios map[string]func(*World)) {
 	reports := map[string]report{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
+	places := make(chan bool, 8) // too many files at once are slow to close
 	for name, run := range scenarios {
 		all.Go(func() {
+			places <- true
 			r := play(run)
+			<-places
 			mu.Lock()
 			defer mu.Unlock()
 			reports[name] = r
