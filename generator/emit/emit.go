@@ -87,7 +87,7 @@ func (g *pkg) nameAll() {
 	}
 	for _, c := range g.Children() {
 		k := g.kinds[c]
-		k.local = g.names.variable(params.declare(lowerFirst(k.word) + "Contract"))
+		k.local = g.names.parameter(lowerFirst(k.word) + "Contract")
 	}
 }
 
