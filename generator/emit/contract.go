@@ -119,6 +119,7 @@ func (f *file) result(c *model.Contract) *jen.Statement {
 func (f *file) kind(mf *model.File, c *model.Contract) {
 	f.constructor(mf, c)
 	f.workID(c)
+	f.typeGuard(c)
 	for _, old := range c.Honored {
 		f.contract = old // whose own functions are named after its version
 		f.workID(old)
