@@ -218,20 +218,22 @@ func checkName(file *contracts.File, name string) contracts.Diagnostics {
 	return nil
 }
 
-// checkOutput refuses to replace a file that idemgen did not write.
+// checkOutput refuses to replace files that idemgen did not write.
 func checkOutput(file *contracts.File, d *resolve.Dir, name string) (contracts.Diagnostics, error) {
-	output := resolve.OutputName(name)
-	if !slices.Contains(d.Outputs, output) {
-		return nil, nil
+	var diags contracts.Diagnostics
+	for _, output := range []string{resolve.OutputName(name), resolve.TestName(name)} {
+		if !slices.Contains(d.Outputs, output) {
+			continue
+		}
+		src, err := os.ReadFile(filepath.Join(d.Path, output))
+		if err != nil {
+			return nil, fmt.Errorf("read generated file: %w", err)
+		}
+		if !directive.IsGenerated(src) && len(src) > 0 {
+			diags = append(diags, file.Errorf(contracts.Pos{}, "", "%s stands where the generated file goes, and idemgen did not write it: rename one of the two", output))
+		}
 	}
-	src, err := os.ReadFile(filepath.Join(d.Path, output))
-	if err != nil {
-		return nil, fmt.Errorf("read generated file: %w", err)
-	}
-	if directive.IsGenerated(src) || len(src) == 0 {
-		return nil, nil
-	}
-	return contracts.Diagnostics{file.Errorf(contracts.Pos{}, "", "%s stands where the generated file goes, and idemgen did not write it: rename one of the two", output)}, nil
+	return diags, nil
 }
 
 // plan is what the files of a run should be.
@@ -268,10 +270,10 @@ func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 	}
 	for _, d := range dirs {
 		for _, name := range d.Outputs {
-			if slices.ContainsFunc(d.Contracts, func(c string) bool { return resolve.OutputName(c) == name }) {
+			path := filepath.Join(d.Path, name)
+			if slices.ContainsFunc(p.files, func(f planned) bool { return f.path == path }) {
 				continue
 			}
-			path := filepath.Join(d.Path, name)
 			src, err := os.ReadFile(path)
 			if err != nil {
 				return p, fmt.Errorf("read generated file: %w", err)

@@ -159,19 +159,34 @@ func (m *lockedModule) add(p *model.Package, sources map[*contracts.Contract]*co
 	for _, f := range p.Files {
 		for _, c := range f.Contracts {
 			now := fingerprint.Contract(c, m.Path)
-			c.Locked = model.Locked{Digest: now.Identity.Digest()}
-			locked := lock.Contract{
+			c.Locked = locked(c, now, m.Path)
+			entry := lock.Contract{
 				File: sources[c.Spec],
 				Spec: c.Spec,
 				Now:  now,
 				Has:  func(effect string, part lock.Part) bool { return fingerprint.Has(c, effect, part) },
 			}
 			for _, old := range c.Honored {
-				locked.Honored = append(locked.Honored, fingerprint.Contract(old, m.Path))
+				entry.Honored = append(entry.Honored, fingerprint.Contract(old, m.Path))
 			}
-			m.contracts = append(m.contracts, locked)
+			m.contracts = append(m.contracts, entry)
 		}
 	}
+}
+
+// locked is what generated code carries of an entry.
+func locked(c *model.Contract, now lock.Version, module string) model.Locked {
+	l := model.Locked{Digest: now.Identity.Digest(), Golden: now.Golden, GoldenSecret: lock.GoldenKey}
+	if l.Golden == "" {
+		l.NoSample = "its identity holds a value that only its own code can write, or too many"
+		return l
+	}
+	samples, err := fingerprint.Samples(c, module)
+	if err != nil {
+		l.NoSample = err.Error()
+	}
+	l.Samples = samples
+	return l
 }
 
 // update compares the module's contracts with its idem.lock. The file is nil if

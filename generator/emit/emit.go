@@ -42,6 +42,15 @@ func Package(p *model.Package) ([]Output, error) {
 		}
 		outputs = append(outputs, Output{mf.Output, draft})
 	}
+	for _, mf := range p.Files {
+		src, err := g.testFile(mf)
+		if err != nil {
+			return nil, fmt.Errorf("render the test of %s: %w", mf.Output, err)
+		}
+		if src != nil {
+			outputs = append(outputs, Output{strings.TrimSuffix(mf.Output, ".go") + "_test.go", src})
+		}
+	}
 	return outputs, nil
 }
 
@@ -51,8 +60,11 @@ type pkg struct {
 	names     *names
 	contracts string // name of the type Contracts
 	new       string // name of the function New
-	receivers map[*model.Receiver]string
-	kinds     map[*model.Contract]*kindNames
+	filled    string // name of the function that tests fill pointers with
+
+	filledDeclared bool
+	receivers      map[*model.Receiver]string
+	kinds          map[*model.Contract]*kindNames
 }
 
 // kindNames are the names of one contract's declarations.
@@ -74,6 +86,7 @@ type kindNames struct {
 func (g *pkg) nameAll() {
 	g.contracts = g.names.declare("Contracts", "IdemContracts")
 	g.new = g.names.declare("New", "New"+g.contracts)
+	g.filled = g.names.declare("filled", "filledPointer")
 	g.receivers = map[*model.Receiver]string{}
 	for _, r := range g.Receivers {
 		g.receivers[r] = g.names.parameter(lowerFirst(r.Name))
@@ -129,13 +142,18 @@ type file struct {
 	chains      map[string]string      // functions for normalisers
 	later       []func()               // their declarations
 	contract    *model.Contract        // at work
+	fills       bool                   // it calls the function filled
 }
 
-func (g *pkg) file(mf *model.File, first bool) ([]byte, error) {
-	f := &file{
+func (g *pkg) newFile() *file {
+	return &file{
 		pkg: g, jen: jen.NewFilePathName(g.Path, g.Name), imports: map[string]bool{}, importNames: scope{},
 		funcs: map[*model.Form]string{}, same: map[string]string{}, chains: map[string]string{},
 	}
+}
+
+func (g *pkg) file(mf *model.File, first bool) ([]byte, error) {
+	f := g.newFile()
 	if first {
 		f.fits()
 		f.contractsType()
@@ -152,6 +170,12 @@ func (g *pkg) file(mf *model.File, first bool) ([]byte, error) {
 		return nil, err
 	}
 	return append(header(mf), groupImports(buf.Bytes())...), nil
+}
+
+// sourceHeader says what a file was generated from.
+func sourceHeader(mf *model.File) []byte {
+	source := directive.Directive{Name: directive.Source, Args: []directive.Arg{{Name: "file", Value: mf.Source}, {Name: "sha256", Value: mf.Digest}}}
+	return []byte(directive.Header(mf.Source) + "\n\n" + source.String() + "\n\n")
 }
 
 func header(mf *model.File) []byte {

@@ -73,6 +73,12 @@ type Contract struct {
 // Locked is what generated code carries of a version's entry in idem.lock.
 type Locked struct {
 	Digest string // of the identity's shape
+	// Golden is the key of a sample, and GoldenSecret what keyed ones are derived
+	// under; Samples are its values, of the scope, if it stands apart, and of the
+	// key's parts or the object. Without any, NoSample says why.
+	Golden, GoldenSecret string
+	Samples              []*Sample
+	NoSample             string
 }
 
 // Keyed tells whether a key of the ledger takes part in an identity, that of an

@@ -16,6 +16,9 @@ const ContractSuffix = ".idem.yaml"
 // OutputSuffix is what stands in its place in the name of the generated file.
 const OutputSuffix = "_idem.go"
 
+// TestSuffix is what stands there in the name of the generated tests.
+const TestSuffix = "_idem_test.go"
+
 // Dir is a directory that a pattern matches.
 type Dir struct {
 	Path      string   // absolute
@@ -149,7 +152,7 @@ func add(path string, found map[string]*Dir) error {
 		case name[0] == '.' && name != ContractSuffix: // of editors and systems, as for the go command
 		case strings.HasSuffix(name, ContractSuffix):
 			d.Contracts = append(d.Contracts, name)
-		case strings.HasSuffix(name, OutputSuffix):
+		case strings.HasSuffix(name, OutputSuffix), strings.HasSuffix(name, TestSuffix):
 			d.Outputs = append(d.Outputs, name)
 		}
 	}
@@ -161,6 +164,11 @@ func add(path string, found map[string]*Dir) error {
 // is neither a system's nor that of tests, so that every build takes it.
 func OutputName(contractFile string) string {
 	return strings.TrimSuffix(contractFile, ContractSuffix) + OutputSuffix
+}
+
+// TestName is the name of the generated tests of a contract file.
+func TestName(contractFile string) string {
+	return strings.TrimSuffix(contractFile, ContractSuffix) + TestSuffix
 }
 
 // module is the module that a directory is in.

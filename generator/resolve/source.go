@@ -113,7 +113,8 @@ func (s *source) parse(fset *token.FileSet, name string, withOwn bool) (*ast.Fil
 	if err != nil {
 		return nil, fmt.Errorf("read Go file: %w", err)
 	}
-	if !withOwn && strings.HasSuffix(name, OutputSuffix) && directive.IsGenerated(src) {
+	own := strings.HasSuffix(name, OutputSuffix) || strings.HasSuffix(name, TestSuffix)
+	if !withOwn && own && directive.IsGenerated(src) {
 		return nil, nil
 	}
 	file, err := parser.ParseFile(fset, path, src, parser.SkipObjectResolution|parser.AllErrors)
