@@ -3,14 +3,12 @@ package emit
 import (
 	"bytes"
 	"fmt"
-	"go/format"
 	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"github.com/idemgen/idem/generator/model"
-	"github.com/idemgen/idem/internal/directive"
 )
 
 // testFile renders the tests of golden keys of one contract file; nil if it has no
@@ -39,11 +37,7 @@ func (g *pkg) testFile(mf *model.File) ([]byte, error) {
 	if err := f.jen.Render(&buf); err != nil {
 		return nil, err
 	}
-	src, err := format.Source(groupImports(buf.Bytes()))
-	if err != nil {
-		return nil, err
-	}
-	return directive.Seal(append(sourceHeader(mf), src...)), nil
+	return append(sourceHeader(mf), groupImports(buf.Bytes())...), nil
 }
 
 // goldenTest declares the test that a sample still has the key that idem.lock has.
