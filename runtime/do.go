@@ -17,8 +17,11 @@ import (
 // Spec that lacks something gives a contract whose every call says so.
 func Define[Tx, In, Out any](l *Ledger[Tx], s Spec[In, Out]) Contract[In, Out] {
 	broken := s.validate()
-	if broken == nil && s.Keyed && l.keys.key.IsZero() {
-		broken = &Error{Reason: ErrKey, Kind: s.Kind, Cause: errNoKey}
+	if broken == nil && s.Keyed {
+		l.keys.used.Store(true)
+		if l.keys.key.IsZero() {
+			broken = &Error{Reason: ErrKey, Kind: s.Kind, Cause: errNoKey}
+		}
 	}
 	var reg *registered
 	if broken == nil {

@@ -130,6 +130,7 @@ const keyCheckText = "idem key check"
 // ledgerKey is the key of a ledger, and what is known of it.
 type ledgerKey struct {
 	key   Key
+	used  atomic.Bool // a contract is keyed
 	known atomic.Int32
 }
 
@@ -144,8 +145,11 @@ const (
 // checkKey makes sure, once, that this process derives under the key that the
 // ledger was first used with. It comes before anything is claimed.
 func (c *core) checkKey(ctx context.Context) (reason, cause error) {
-	if c.keys.known.Load() == keyRight {
+	switch {
+	case c.keys.known.Load() == keyRight:
 		return nil, nil
+	case c.keys.key.IsZero():
+		return ErrKey, errNoKey
 	}
 	mine := c.keys.key.hmac([]byte(keyCheckText))
 	var known Hash

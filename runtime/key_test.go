@@ -250,6 +250,23 @@ func TestOfTwoKeysAtTheFirstStartOneWins(t *testing.T) {
 	w.wantCalls(1)
 }
 
+func TestRegisterTellsAtTheStartThatAKeyDoesNotFit(t *testing.T) {
+	w := newWorld(t)
+	if err := w.ledger.Register(t.Context()); err != nil {
+		t.Errorf("a ledger on which nothing is keyed: %v", err)
+	}
+	idem.Define(w.ledger, w.keyedSpec(w.ledger))
+	wantIs(t, w.ledger.Register(t.Context()), idem.ErrKey)
+	right, wrong := w.open(idem.WithKey(mustKey(t, secret(32)))), w.open(idem.WithKey(mustKey(t, secret(33))))
+	for _, ledger := range []*idem.Ledger[*sql.Tx]{right, wrong} {
+		idem.Define(ledger, w.keyedSpec(ledger))
+	}
+	if err := right.Register(t.Context()); err != nil {
+		t.Error(err)
+	}
+	wantIs(t, wrong.Register(t.Context()), idem.ErrKey)
+}
+
 // keyless cannot be asked for a key at first.
 type keyless struct {
 	idem.Store[*sql.Tx]

@@ -79,6 +79,7 @@ func (r *registry) confirm(asked []*registered, got []Registration) {
 // each contract does the same; a program that calls Register when it starts fails
 // then, and not at its first work.
 //
+// [ErrKey] if a contract is keyed and the key is missing, or not the ledger's.
 // [ErrKindTaken] if a kind and version belong to another contract: one of another
 // module, or one with another identity. The same contract in several programs of
 // one module is fine.
@@ -92,6 +93,11 @@ func (l *Ledger[Tx]) Register(ctx context.Context) error {
 		return &Error{Reason: ErrLedger, Cause: err}
 	}
 	var all []error
+	if l.keys.used.Load() {
+		if reason, cause := l.checkKey(ctx); reason != nil {
+			all = append(all, &Error{Reason: reason, Cause: cause})
+		}
+	}
 	for _, t := range others {
 		all = append(all, &Error{Reason: ErrKindTaken, Kind: t.reg.Kind, Cause: t.cause()})
 	}
