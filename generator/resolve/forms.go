@@ -78,6 +78,7 @@ type builder struct {
 	structs []structAt // at work, the outermost first
 	open    []*frame   // types at work in which the contract chooses, the outermost first
 	depth   int        // of types inside each other
+	circles bool       // a form leads back to one that the contract chose
 	errs    []formError
 	norms   []normError
 }

@@ -259,7 +259,7 @@ func (c *contract) valueAt(v contracts.Value[string], path string, root types.Ty
 	}
 	before := len(c.diags)
 	b := c.builder(use)
-	form := b.form(field.Type(), at, true, v.V, field)
+	form := b.fold(b.form(field.Type(), at, true, v.V, field))
 	c.reportForm(b, v.Pos, path, "")
 	if len(c.diags) > before {
 		return nil

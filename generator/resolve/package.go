@@ -288,7 +288,7 @@ func (p *pkg) brokenFiles(d *contracts.Diagnostic) {
 // form makes a form and reports what is wrong with it at one place of the
 // contract.
 func (c *contract) form(b *builder, t types.Type, choices *choice, all bool, pos contracts.Pos, path, subject string) *model.Form {
-	f := b.form(t, choices, all, "", nil)
+	f := b.fold(b.form(t, choices, all, "", nil))
 	c.reportForm(b, pos, path, subject)
 	return f
 }

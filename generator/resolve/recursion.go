@@ -52,6 +52,7 @@ func (b *builder) inside(t types.Type, path string, decl types.Object) *model.Fo
 	frames := b.recurring()
 	for _, r := range frames {
 		if types.Identical(r.t, t) {
+			b.circles = true
 			return r.form
 		}
 	}
@@ -67,6 +68,14 @@ func (b *builder) inside(t types.Type, path string, decl types.Object) *model.Fo
 		return f
 	}
 	return b.whole(b.shared, t, path, decl)
+}
+
+// fold makes depths that are alike one, once the form is whole.
+func (b *builder) fold(f *model.Form) *model.Form {
+	if b.circles && len(b.errs)+len(b.norms) == 0 {
+		return model.Fold(f)
+	}
+	return f
 }
 
 // leadsTo tells whether values of t can hold values of target.
