@@ -56,7 +56,7 @@ var sampleCases = []sampleCase{
 			"F32: 0.1, F64: 0.1, Raw: json.RawMessage(doc), Any: map[string]any{\"b\": []any{1, \"two\"}, \"a\": nil}, Number: \"42\", Big: *big.NewInt(42), Bigger: big.NewInt(42), Addr: addr, Maybe: &addr," +
 			"Cents: \"42\", Parsed: decimal.RequireFromString(\"42\"), Phone: \"42\", Page: " + sampleURL + ", Tree: Tree{Label: text, Mirror: []*Tree{nil}}, Forest: Forest{}, At: when, Upper: [1]Upper{{text}}",
 	},
-	{"thread", `{hash: {}, normalize: {T.At: [second], T.Kids.At: [second]}}`, `T Thread`, `T: Thread{when, []*Thread{}}`},
+	{"thread", `{hash: {}, normalize: {T.At: [second], T.Kids.At: [second]}}`, `T Thread`, `T: Thread{when, []*Thread{nil}}`},
 	{"threads", `{key: T, normalize: {T.At: [second], T.Kids.At: [millisecond]}}`, `T Thread`, `T: Thread{when, []*Thread{{when, nil}}}`},
 	{"keyed", `{key: A, keyed: true}`, `A string`, `A: ` + sampleText},
 	{"own", `{key: ID}`, `ID Own`, ``}, // which has no sample

@@ -62,7 +62,8 @@ func (r *recaller) part(p lock.Part) contracts.Value[string] {
 			field = renamed
 		}
 	}
-	for _, in := range expand(encodedMembers(p.Type)) {
+	members := encodedMembers(p.Type)
+	for _, in := range append(expand(members), further(members)...) {
 		r.normalize(field, in)
 	}
 	return r.value(field)
@@ -86,6 +87,9 @@ func (r *recaller) hash(members []lock.Member) []contracts.Value[string] {
 		if !slices.ContainsFunc(fields, func(v contracts.Value[string]) bool { return v.V == path }) {
 			fields = append(fields, r.value(path))
 		}
+	}
+	for _, m := range further(members) {
+		r.normalize("", m)
 	}
 	return fields
 }
@@ -218,6 +222,33 @@ func expand(members []lock.Member) []lock.Member {
 		list = append(list, likeMembers(m.Path, like, members)...)
 	}
 	return list
+}
+
+// further lists the members of objects inside themselves, where they first are:
+// what is said there holds for all further in.
+func further(members []lock.Member) []lock.Member {
+	var list []lock.Member
+	for _, m := range members {
+		like, ok := strings.CutPrefix(m.Type, "like ")
+		like = strings.TrimPrefix(like, "$")
+		if _, inside := below(m.Path, like); !ok || !inside {
+			continue
+		}
+		for _, in := range members {
+			if rest, ok := below(in.Path, like); ok && !strings.HasPrefix(in.Type, "like ") {
+				list = append(list, lock.Member{Path: m.Path + separator(like, rest) + rest, Type: in.Type})
+			}
+		}
+	}
+	return list
+}
+
+// separator is the point that a path has where it went on from nothing.
+func separator(start, rest string) string {
+	if start == "" && rest != "" && !strings.ContainsRune("?[{", rune(rest[0])) {
+		return "."
+	}
+	return ""
 }
 
 // likeMembers are the members of one object as those of another that is like it;
