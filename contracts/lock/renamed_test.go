@@ -13,8 +13,13 @@ import (
 // withEffects is the contract with other effects, and what is described of them.
 func withEffects(t *testing.T, version, effects string) lock.Contract {
 	t.Helper()
-	if version != "1" {
-		version += "\n    supersedes: {version: 1, because: so be it, old_work: reprocess}"
+	honors := strings.HasSuffix(version, " honors 1")
+	if version = strings.TrimSuffix(version, " honors 1"); version != "1" {
+		work := "reprocess"
+		if honors {
+			work = "honor"
+		}
+		version += "\n    supersedes: {version: 1, because: so be it, old_work: " + work + "}"
 	}
 	src := strings.Replace(source, "      send: {guard: once, once_per: [To]}\n", effects, 1)
 	file, diags := contracts.Parse("pay.idem.yaml", []byte(strings.Replace(src, "version: 1", "version: "+version, 1)))
@@ -33,7 +38,11 @@ func withEffects(t *testing.T, version, effects string) lock.Contract {
 		}
 		now.Effects = append(now.Effects, locked)
 	}
-	return lock.Contract{File: file, Spec: spec, Now: now, Has: func(string, lock.Part) bool { return true }}
+	c := lock.Contract{File: file, Spec: spec, Now: now, Has: func(string, lock.Part) bool { return true }}
+	if honors {
+		c.Honored = []lock.Version{base()}
+	}
+	return c
 }
 
 // The steps of one contract, from run to run: what each is told, and what the lock
@@ -97,7 +106,13 @@ func TestEffectsAreRenamedAndRemovedByWhatTheContractSays(t *testing.T) {
 			steps: []string{ship, ship + "      ships: {removed: why not}\n"},
 			want:  "effects.ships: no effect of order_paid is called ships in idem.lock (did you mean ship?): there is nothing to remove",
 		},
-		"a read goes without a word": {steps: []string{send + price, send}, entry: "send"},
+		"removed with a bump that honours old work": {version: "2 honors 1", steps: []string{send + ship, ship + gone}, entry: "send removed; ship"},
+		"gone with a bump that honours old work": {
+			version: "2 honors 1", steps: []string{send + ship, ship},
+			want: "effects.send: version 1 has this effect in idem.lock and no longer here",
+		},
+		"renamed with a bump that honours old work": {version: "2 honors 1", steps: []string{send, mail}, entry: "send called mail"},
+		"a read goes without a word":                {steps: []string{send + price, send}, entry: "send"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var file *lock.File
