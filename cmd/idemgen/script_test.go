@@ -46,6 +46,13 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOWORK", "off")
 			return makeModule(root, e.WorkDir)
 		},
+		Condition: func(cond string) (bool, error) {
+			version, ok := strings.CutPrefix(cond, "toolchain:")
+			if !ok {
+				return false, fmt.Errorf("unknown condition %s", cond)
+			}
+			return haveToolchain(version)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"replace": replaceCmd,
 		},
@@ -63,6 +70,18 @@ func goEnv(t *testing.T, names ...string) []string {
 		env = append(env, names[i]+"="+value)
 	}
 	return env
+}
+
+// haveToolchain tells whether a Go release can be had. Where changes are let in, it
+// must be.
+func haveToolchain(version string) (bool, error) {
+	cmd := exec.Command("go", "version")
+	cmd.Env = append(cmd.Environ(), "GOTOOLCHAIN="+version)
+	out, err := cmd.CombinedOutput()
+	if err != nil && os.Getenv("CI") != "" {
+		return false, fmt.Errorf("%s: %w: %s", version, err, out)
+	}
+	return err == nil, nil
 }
 
 // makeModule completes the script's directory to a module that uses this one.

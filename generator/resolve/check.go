@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func (u *universe) Import(path string) (*types.Package, error) {
 	case l == nil:
 		return nil, errNotNeeded
 	case l.Export != "":
-		return u.gc.Import(path)
+		return u.compiled(path)
 	case l.Error != nil && l.Dir == "":
 		return nil, errors.New(strings.TrimSpace(l.Error.Err))
 	case l.Dir == "" || u.checking[path]:
@@ -122,6 +123,18 @@ func (u *universe) Import(path string) (*types.Package, error) {
 	}
 	u.checked[path] = p
 	return p, nil
+}
+
+// compiled imports a package by its export data. The importer panics at what it
+// cannot read, which is what a newer go command than that of this program writes.
+func (u *universe) compiled(path string) (p *types.Package, err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			p, err = nil, fmt.Errorf("read the export data of %s: %v", path, e)
+			u.run.unreadable = cmp.Or(u.run.unreadable, err)
+		}
+	}()
+	return u.gc.Import(path)
 }
 
 // check type-checks the declarations of a package, bodies aside. What does not

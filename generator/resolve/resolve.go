@@ -2,9 +2,11 @@ package resolve
 
 import (
 	"context"
+	"fmt"
 	"go/build"
 	"go/token"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/idemgen/idem/contracts"
@@ -48,6 +50,8 @@ type run struct {
 	stats   Stats
 	diags   contracts.Diagnostics
 	kinds   map[moduleKind]string // the import paths of their packages
+	// unreadable is what is wrong with export data that this program cannot read.
+	unreadable error
 }
 
 // Packages resolves contracts in the Go packages beside them. A package of
@@ -82,8 +86,20 @@ func Packages(ctx context.Context, options Options, inputs []*Input) ([]*model.P
 			packages = append(packages, p)
 		}
 	}
+	if err := r.readable(); err != nil {
+		return nil, nil, r.stats, err
+	}
 	r.checkKinds(inputs, sources)
 	return packages, r.diags, r.stats, nil
+}
+
+// readable says what to do where export data could not be read: nothing that was
+// found out about the contracts is to be trusted then.
+func (r *run) readable() error {
+	if r.unreadable == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: this idemgen was built with %s, and the go command that it finds is newer. Let that one build it: run it as a tool of the module (go tool idemgen), or install it again", r.unreadable, runtime.Version())
 }
 
 // load asks for the needed imports of all packages at once, again only where

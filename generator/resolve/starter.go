@@ -62,6 +62,9 @@ func Start(ctx context.Context, options Options, dir, name string) (*Starter, er
 	}
 	p := &pkg{run: r, src: src, u: universes[src.module.root]}
 	p.types, p.errs = p.u.check(src)
+	if err := r.readable(); err != nil {
+		return nil, err
+	}
 	return p.starter(h)
 }
 
