@@ -120,15 +120,28 @@ func TestGoldenKeysAreWhatGeneratedCodeDerives(t *testing.T) {
 	grown = strings.Replace(grown, "Inside bool", "Inside, Outside bool\n\tAnother []string", 1)
 	samples{
 		version: "8\n    supersedes: {version: 7, because: Keys are ours now., old_work: honor}", decls: grown,
-		identity: "{key: Ours}", field: "\nOurs string\n", of: "V7",
+		identity: map[string]string{"": "{key: Ours}", "everything": "{hash: {fields: [Ours, Lines]}, normalize: {Lines.SKU: [lower]}}"},
+		field:    "\nOurs string\n", of: "V7",
 	}.check(t, dir, golden)
+	src, err := os.ReadFile(filepath.Join(dir, "samples_idem.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for decl := range strings.SplitSeq(string(src), "\nfunc ") {
+		name, body, _ := strings.Cut(decl, "(")
+		body, _, _ = strings.Cut(body, "\n}\n")
+		if strings.HasPrefix(name, "append") && !strings.Contains(name, "V7") && strings.Contains(body, "V7") {
+			t.Errorf("%s is of this version, and calls functions named after the last one:\n%s", name, body)
+		}
+	}
 }
 
 // samples is a module with all samples at one version.
 type samples struct {
-	version, decls  string
-	identity, field string // of all, in place of their own, and beside their own
-	of              string // the version whose derivations are called
+	version, decls string
+	identity       map[string]string // in place of their own; of all that it does not name, that of ""
+	field          string            // beside their own
+	of             string            // the version whose derivations are called
 }
 
 // check generates the module, and compares what its program derives with the golden
@@ -169,7 +182,7 @@ func (s samples) write(t *testing.T, dir string) {
 		if strings.Contains(c.identity, "keyed: true") {
 			key = "goldenKey, "
 		}
-		yaml += fmt.Sprintf("  %s:\n    version: %s\n    statement: S.\n    handler: Handle%s\n    identity: %s\n    window: forever\n    response: {when_done: no_op, while_running: no_op, other_payload: error}\n", c.kind, s.version, name, cmp.Or(s.identity, c.identity))
+		yaml += fmt.Sprintf("  %s:\n    version: %s\n    statement: S.\n    handler: Handle%s\n    identity: %s\n    window: forever\n    response: {when_done: no_op, while_running: no_op, other_payload: error}\n", c.kind, s.version, name, cmp.Or(s.identity[c.kind], s.identity[""], c.identity))
 		src += fmt.Sprintf("type In%s struct {\n%s\n}\n\nfunc Handle%[1]s(context.Context, In%[1]s) (string, error) { return \"\", nil }\n\n", name, c.fields+s.field)
 		calls += fmt.Sprintf("\tprint(%q, func() (idem.WorkID, error) { return %sID%s(%sIn%s{%s}) })\n", c.kind, unexported(name), s.of, key, name, c.value)
 	}

@@ -120,12 +120,7 @@ func (f *file) kind(mf *model.File, c *model.Contract) {
 	f.constructor(mf, c)
 	f.workID(c)
 	f.typeGuard(c)
-	for _, old := range c.Honored {
-		f.contract = old // whose own functions are named after its version
-		f.workID(old)
-		f.forms()
-	}
-	f.contract = c
+	f.honored(c)
 	if c.Scope != nil {
 		f.scopeFunc(c)
 	}
@@ -138,6 +133,21 @@ func (f *file) kind(mf *model.File, c *model.Contract) {
 	if len(c.Effects) > 0 {
 		f.effects(c)
 	}
+}
+
+// honored declares the derivations of the versions that a contract honours, each
+// with functions that are named after its version.
+func (f *file) honored(c *model.Contract) {
+	if len(c.Honored) == 0 {
+		return
+	}
+	f.forms() // those of the contract itself, under its name
+	for _, old := range c.Honored {
+		f.contract = old
+		f.workID(old)
+		f.forms()
+	}
+	f.contract = c
 }
 
 // constructor declares newOrderPaid.
