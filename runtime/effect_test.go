@@ -621,6 +621,25 @@ func TestSameEffectAskedForTwiceIsMadeOnce(t *testing.T) {
 	w.wantCalls(1)
 }
 
+func TestOneEffectForSeveralInputsPointsAtOncePer(t *testing.T) {
+	w := newWorld(t)
+	g := idem.IdempotencyKey(w.effect("notify"), time.Hour)
+	var err error
+	c := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		for _, to := range []string{"ann", "bob"} {
+			if _, err = g.Do(ctx, run, order{ID: to}); err != nil {
+				return receipt{}, err
+			}
+		}
+		return receipt{}, nil
+	}))
+	_, _ = c.Do(t.Context(), order{ID: "1"})
+	if wantIs(t, err, idem.ErrEffectDiverged); !strings.Contains(err.Error(), "once_per") {
+		t.Errorf("no way out in %q", err)
+	}
+	w.wantCalls(1)
+}
+
 func TestOncePerMakesOneEffectPerValue(t *testing.T) {
 	w := newWorld(t)
 	e := w.effect("notify")

@@ -109,6 +109,10 @@ func (e *Error) Error() string {
 		b.WriteString(e.Effect)
 		b.WriteString(": ")
 	}
+	if e.Cause != nil && e.RetryAt.IsZero() && strings.Contains(e.Cause.Error(), e.Reason.Error()) {
+		// The effect's error gives the same reason, and says of which effect.
+		return b.String() + strings.ReplaceAll(e.Cause.Error(), work, "")
+	}
 	b.WriteString(e.Reason.Error())
 	if !e.RetryAt.IsZero() {
 		what := "next"

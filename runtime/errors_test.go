@@ -8,7 +8,7 @@ import (
 	idem "github.com/idemgen/idem/runtime"
 )
 
-func TestAnErrorNamesItsWorkOnce(t *testing.T) {
+func TestAnErrorNamesItsWorkAndItsReasonOnce(t *testing.T) {
 	id, other := idem.HashWorkID([]byte("order_paid:v1:1")), idem.HashWorkID([]byte("order_paid:v1:2"))
 	failed := func(id idem.WorkID) error {
 		return &idem.Error{Reason: idem.ErrEffectFailed, Kind: "order_paid", ID: id, Effect: "charge", Cause: errors.New("status 500")}
@@ -22,6 +22,8 @@ func TestAnErrorNamesItsWorkOnce(t *testing.T) {
 		{fmt.Errorf("charge %d: %w", 1, failed(id)), "order_paid " + short + ": the work is dead: charge 1: charge: the effect failed: status 500"},
 		{failed(other), "order_paid " + short + ": the work is dead: order_paid " + shortOther + ": charge: the effect failed: status 500"},
 		{nil, "order_paid " + short + ": the work is dead"},
+		{&idem.Error{Reason: idem.ErrDead, Kind: "order_paid", ID: id, Effect: "ship", Cause: errors.New("status 410")},
+			"order_paid " + short + ": ship: the work is dead: status 410"},
 	}
 	for _, c := range cases {
 		err := &idem.Error{Reason: idem.ErrDead, Kind: "order_paid", ID: id, Cause: c.cause}

@@ -175,8 +175,12 @@ func (a *attempt[In, Out]) diverged() error {
 	case a.anyPayload:
 		return nil
 	}
+	hint := ""
+	if a.entry.asked > 1 {
+		hint = "; this attempt has asked for it before: if both are meant, tell them apart with once_per"
+	}
 	return a.run.stick(a.run.fail(ErrEffectDiverged, a.id.Name, ClassUnknown,
-		fmt.Errorf("it is %s with another input: %s, now %s", row.State, brief(row.Input.Data), brief(a.input.Data))))
+		fmt.Errorf("it is %s with another input: %s, now %s%s", row.State, brief(row.Input.Data), brief(a.input.Data), hint)))
 }
 
 // brief shortens a stored value for a message.

@@ -47,7 +47,7 @@ type Run struct {
 type entry struct {
 	id    EffectID
 	row   EffectRow // the zero State: there is no row
-	asked bool      // by this attempt
+	asked int       // how often by this attempt
 	waits *Error    // why a child has not ended, as this attempt was told last
 	busy  chan struct{}
 }
@@ -159,7 +159,8 @@ func (r *Run) take(id EffectID) (e *entry, busy <-chan struct{}, err error) {
 	if e.busy != nil {
 		return nil, e.busy, nil
 	}
-	e.asked, e.busy = true, make(chan struct{})
+	e.busy = make(chan struct{})
+	e.asked++
 	r.calls.Add(1)
 	return e, nil, nil
 }
@@ -264,7 +265,7 @@ func (r *Run) unsettled() *Error {
 			if e.row.State == EffectDone && slices.Contains(r.removed, e.id.Name) {
 				continue
 			}
-			if !e.asked && e.row.Guard != GuardRead {
+			if e.asked == 0 && e.row.Guard != GuardRead {
 				return r.fail(ErrEffectDiverged, e.id.Name, ClassUnknown,
 					fmt.Errorf("an earlier attempt left it %s, and this attempt completed without asking for it", e.row.State))
 			}

@@ -94,6 +94,9 @@ func isAttempt(words []string) bool {
 	case "attempt", "attempts", "retries":
 		return true
 	}
+	if isAlone(words, "attempt", "id") {
+		return true
+	}
 	if n < 2 {
 		return false
 	}

@@ -35,6 +35,8 @@ func TestVolatileNamesAreRecognisedWordByWord(t *testing.T) {
 		{"Handle", "receipt_handle", text, true},
 		{"MessageReceiptID", "", text, true},
 		{"Attempt", "", text, true},
+		{"AttemptID", "", text, true},
+		{"PaymentAttemptID", "", text, false},
 		{"DeliveryAttempt", "", text, true},
 		{"RetryCount", "", text, true},
 		{"ApproximateReceiveCount", "", text, true},

@@ -2,6 +2,7 @@ package starter
 
 import (
 	"fmt"
+	"go/token"
 	"strings"
 	"unicode/utf8"
 
@@ -125,6 +126,9 @@ func (w *writer) effects(h *Handler) error {
 			return fmt.Errorf("method %s of %s: no effect's name leads to it: call it %s", m.Name, h.Interface, contracts.MethodName(name))
 		}
 		w.line("      %s: # %s%s", name, m.Name, m.Signature)
+		if token.IsKeyword((&contracts.Effect{Name: contracts.Value[string]{V: name}}).CallName()) {
+			w.line("        call: # no Go function can be called as the effect is: name yours")
+		}
 		w.line("        guard:")
 	}
 	return nil

@@ -2,6 +2,7 @@ package starter
 
 import (
 	"encoding/json"
+	"go/token"
 	"slices"
 	"strings"
 	"testing"
@@ -28,14 +29,18 @@ func TestStarterLeavesItsQuestionsOpenAndNothingElse(t *testing.T) {
 		}
 		want := []string{"identity", "window", "response"}
 		for _, m := range h.Methods {
-			want = append(want, "effects."+contracts.EffectName(m.Name)+".guard")
+			name := "effects." + contracts.EffectName(m.Name)
+			want = append(want, name+".guard")
+			if token.IsKeyword(strings.ToLower(m.Name)) {
+				want = append(want, name+".call")
+			}
 		}
 		slices.Sort(open)
 		slices.Sort(want)
 		if !slices.Equal(open, want) {
 			t.Fatalf("open are %v, want %v in\n%s%s", open, want, src, diags.Text())
 		}
-		answered := strings.ReplaceAll(string(src), "        guard:", "        guard: once") +
+		answered := strings.NewReplacer("        guard:", "        guard: once", "        call:", "        call: theirs").Replace(string(src)) +
 			"    identity: {key: A}\n    window: 90d\n    response: {when_done: return_original, while_running: error, other_payload: error}\n"
 		file, diags := contracts.Parse("work.idem.yaml", []byte(answered))
 		if len(diags) > 0 {
@@ -57,7 +62,8 @@ var handlers = rapid.Custom(func(t *rapid.T) *Handler {
 	for range rapid.IntRange(0, 4).Draw(t, "fields") {
 		h.Fields = append(h.Fields, resolve.StarterField{Name: ident.Draw(t, "field"), Type: texts.Draw(t, "type"), Volatile: rapid.Bool().Draw(t, "volatile")})
 	}
-	for _, name := range rapid.SliceOfNDistinct(ident, 0, 4, rapid.ID).Draw(t, "methods") {
+	method := rapid.OneOf(ident, rapid.SampledFrom([]string{"Go", "Type", "Return"}))
+	for _, name := range rapid.SliceOfNDistinct(method, 0, 4, rapid.ID).Draw(t, "methods") {
 		h.Methods = append(h.Methods, resolve.StarterMethod{Name: contracts.MethodName(contracts.EffectName(name)), Signature: "(" + texts.Draw(t, "argument") + ")"})
 	}
 	slices.SortFunc(h.Methods, func(a, b resolve.StarterMethod) int { return strings.Compare(a.Name, b.Name) })
