@@ -178,6 +178,9 @@ func (a *attempt[In, Out]) diverged() error {
 	hint := ""
 	if a.entry.asked > 1 {
 		hint = "; this attempt has asked for it before: if both are meant, tell them apart with once_per"
+		if a.id.Per != "" {
+			hint = "; this attempt has asked for it before: if both are meant, give once_per more fields to tell them apart"
+		}
 	}
 	return a.run.stick(a.run.fail(ErrEffectDiverged, a.id.Name, ClassUnknown,
 		fmt.Errorf("it is %s with another input: %s, now %s%s", row.State, brief(row.Input.Data), brief(a.input.Data), hint)))
