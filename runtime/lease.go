@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// keeper renews the leases of all work that this process runs, in one statement
+// keeper renews the leases of all work that this process runs, in one transaction
 // for all that are due. Its goroutine lives only while there are leases.
 type keeper struct {
 	store Writer
@@ -127,7 +127,7 @@ func (k *keeper) nextDue() (next time.Time, any bool) {
 }
 
 // renewDue extends every lease that is due, and those that will be soon: a
-// statement for many costs as much as one for a few.
+// transaction for many costs little more than one for a few.
 func (k *keeper) renewDue() {
 	now := time.Now()
 	due := k.collect(func(l *lease) bool { return !l.due.After(now.Add(l.length / 12)) })

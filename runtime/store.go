@@ -96,7 +96,7 @@ type Writer interface {
 	// and that its kind has succeeded, if a window waits for that.
 	End(ctx context.Context, e End) (Ended, error)
 
-	// Renew extends leases, in one statement for all. The result has one entry
+	// Renew extends leases, all in one transaction. The result has one entry
 	// per lease, in order: whether the fence still holds. A row that is locked by
 	// another transaction is skipped, and counts as held but not renewed.
 	Renew(ctx context.Context, leases []Lease) ([]Renewal, error)

@@ -18,7 +18,7 @@ SELECT coalesce(a.leads_to, given.value), a.leads_to IS NOT NULL,
 	CASE WHEN work_log.state = 'done' AND ` + windowOver + `?2 THEN 0 ELSE coalesce(work_log.version, 0) END
 FROM json_each(?1) AS given
 LEFT JOIN work_alias AS a ON a.work_id = given.value
-LEFT JOIN work_log ON work_log.work_id = coalesce(a.leads_to, given.value)
+LEFT JOIN work_log ` + byWork + ` ON work_log.work_id = coalesce(a.leads_to, given.value)
 ORDER BY given.key`
 
 // forgetAliasesSQL is for a row that begins a new life: other work may begin

@@ -1,8 +1,6 @@
 package sqlite_test
 
 import (
-	"context"
-	"database/sql"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -141,31 +139,4 @@ func sameJSON(t *testing.T, a, b string) bool {
 		texts[i] = string(sorted)
 	}
 	return texts[0] == texts[1]
-}
-
-func TestLeasesAreRenewedByTheirKeysAndNotByAScan(t *testing.T) {
-	_, s := newApp(t)
-	err := s.InTx(t.Context(), func(ctx context.Context, s idem.Session[*sql.Tx]) error {
-		rows, err := s.Tx().QueryContext(ctx, `EXPLAIN QUERY PLAN `+sqlite.RenewSQL, 1, `[]`)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		var plan []string
-		for rows.Next() {
-			var id, parent, unused int
-			var detail string
-			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-				return err
-			}
-			plan = append(plan, detail)
-		}
-		if text := strings.Join(plan, "\n"); !strings.Contains(text, "SEARCH work_log") || strings.Contains(text, "SCAN work_log") {
-			t.Errorf("the plan reads all work:\n%s", text)
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		t.Error(err)
-	}
 }

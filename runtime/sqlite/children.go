@@ -11,7 +11,7 @@ import (
 // key is the child's ID, or a name that leads to it.
 const childrenSQL = `
 SELECT coalesce((SELECT leads_to FROM work_alias WHERE work_alias.work_id = effect_key), effect_key)
-FROM effect_log WHERE work_id = ?1 AND guard = '` + string(idem.GuardWork) + `'`
+FROM effect_log ` + byEffect + ` WHERE work_id = ?1 AND guard = '` + string(idem.GuardWork) + `'`
 
 // forgetChildren removes the children of work that begins a new life, and theirs:
 // it would be given the results of the former one. Kinds do not go round in

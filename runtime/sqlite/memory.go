@@ -24,7 +24,7 @@ const overSQL = `SELECT ` + windowOver + `?2 FROM work_log WHERE work_id = ?1 AN
 // A mark counts for as long as the work that set it is done and remembered.
 const (
 	newerSQL = `
-SELECT work_log.work_id FROM latest_log JOIN work_log ON work_log.work_id = latest_log.work_id
+SELECT work_log.work_id FROM latest_log CROSS JOIN work_log ` + byWork + ` ON work_log.work_id = latest_log.work_id
 WHERE latest_log.series = ?1 AND latest_log.mark > ?2 AND work_log.state = 'done' AND NOT (` + windowOver + `?3)`
 
 	raiseSQL = `
@@ -47,7 +47,7 @@ ON CONFLICT (kind, scope) DO NOTHING`
 // on answers that the first one recorded.
 const succeedSQL = `
 UPDATE success_log SET started_at = max(coalesce(success_log.started_at, work_log.created_at), work_log.created_at)
-FROM work_log
+FROM work_log ` + byWork + `
 WHERE work_log.work_id = ?1 AND success_log.kind = work_log.kind AND success_log.scope = work_log.scope`
 
 // claimLatest is claim for work of which a newer one may be done.

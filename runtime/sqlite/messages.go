@@ -29,7 +29,7 @@ SELECT EXISTS (
 		WHERE work_id = ?4 AND claim_token = ?5 AND state = 'running' AND (NOT ?7 OR locked_until > ?6)),
 	m.state, m.work_id, m.effect, m.effect_key, m.result_codec, m.result, m.external_ref, m.last_error, m.sent_at, m.expires_at,
 	min(m.expires_at, coalesce(CASE w.state WHEN 'running' THEN w.locked_until WHEN 'failed' THEN w.next_attempt_at END, m.expires_at))
-FROM sent_messages AS m LEFT JOIN work_log AS w ON w.work_id = m.work_id
+FROM sent_messages AS m ` + byMessage + ` LEFT JOIN work_log AS w ` + byWork + ` ON w.work_id = m.work_id
 WHERE m.channel = ?1 AND m.chat_id = ?2 AND m.content_hash = ?3`
 
 // moveMessageSQL ends the sending, of the effect that has it alone.

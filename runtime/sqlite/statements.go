@@ -25,17 +25,31 @@ type statements struct {
 	free                          *sql.Stmt
 }
 
-func (s *Store) prepare(ctx context.Context) error {
-	for _, p := range []struct {
-		stmt **sql.Stmt
-		db   *sql.DB
-		text string
-	}{
+// preparation is one statement to be prepared.
+type preparation struct {
+	stmt **sql.Stmt
+	db   *sql.DB
+	text string
+}
+
+// The indexes of the primary keys of work_log, effect_log and sent_messages. The
+// statements name them wherever SQLite has a choice: it goes by statistics if there
+// are any, and an ANALYZE of the application while a ledger was nearly empty would
+// have it read whole tables for good.
+const (
+	byWork    = `INDEXED BY sqlite_autoindex_work_log_1`
+	byEffect  = `INDEXED BY sqlite_autoindex_effect_log_1`
+	byMessage = `INDEXED BY sqlite_autoindex_sent_messages_1`
+)
+
+// preparations are all that Open prepares.
+func (s *Store) preparations() []preparation {
+	return []preparation{
 		{&s.lookup, s.readers, readSQL},
 		{&s.stmts.claim, s.writer, claimSQL},
 		{&s.stmts.read, s.writer, readSQL},
 		{&s.stmts.extend, s.writer, extendSQL},
-		{&s.stmts.forgetEffects, s.writer, `DELETE FROM effect_log WHERE work_id = ?1`},
+		{&s.stmts.forgetEffects, s.writer, `DELETE FROM effect_log ` + byEffect + ` WHERE work_id = ?1`},
 		{&s.stmts.children, s.writer, childrenSQL},
 		{&s.stmts.forgetWork, s.writer, `DELETE FROM work_log WHERE work_id = ?1`},
 		{&s.stmts.forgetAttempts, s.writer, `DELETE FROM attempt_log WHERE work_id = ?1`},
@@ -62,7 +76,11 @@ func (s *Store) prepare(ctx context.Context) error {
 		{&s.stmts.dropAliases, s.writer, dropAliasesSQL},
 		{&s.stmts.forgetAliases, s.writer, forgetAliasesSQL},
 		{&s.stmts.free, s.writer, freeSQL},
-	} {
+	}
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	for _, p := range s.preparations() {
 		stmt, err := p.db.PrepareContext(ctx, p.text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.text, err)
@@ -232,16 +250,12 @@ const endAttemptSQL = `
 UPDATE attempt_log SET ended_at = ?3, outcome = ?4, error_class = ?5, error = ?6
 WHERE work_id = ?1 AND attempt = ?2`
 
-// renewSQL takes all leases at once, as a JSON array of [work_id, token, micros].
-// A lease that is over but that nobody took is still the caller's. None gets
-// shorter.
+// renewSQL extends a lease and makes none shorter. One that is over but that nobody
+// took is still the caller's. One statement for a whole list of them would leave
+// SQLite a choice that it makes by statistics: see byWork.
 const renewSQL = `
-UPDATE work_log SET locked_until = max(locked_until, ?1 + (lease.value ->> 2))
-FROM json_each(?2) AS lease
-WHERE work_log.work_id = lease.value ->> 0
-	AND work_log.claim_token = unhex(lease.value ->> 1)
-	AND work_log.state = 'running'
-RETURNING work_id, claim_token`
+UPDATE work_log SET locked_until = max(locked_until, ?3)
+WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running'`
 
 const markSQL = `
 UPDATE ledger_meta SET clock_high_water = max(clock_high_water, ?1) RETURNING clock_high_water`

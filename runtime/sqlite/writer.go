@@ -3,8 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -288,58 +286,25 @@ func (w *writer) keyCheck(ctx context.Context, mine idem.Hash) (known idem.Hash,
 	return known, nil
 }
 
-func (w *writer) renew(ctx context.Context, leases []idem.Lease) (_ []idem.Renewal, err error) {
-	if len(leases) == 0 {
-		return nil, nil
-	}
-	list, err := json.Marshal(leaseList(leases))
-	if err != nil {
-		return nil, fmt.Errorf("leases: %w", err)
-	}
-	rows, err := w.stmt(ctx, w.store.stmts.renew).QueryContext(ctx, w.store.clock.now(), string(list))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	held := make(map[idem.Fence]bool, len(leases))
-	for rows.Next() {
-		var id string
-		var token []byte
-		if err := rows.Scan(&id, &token); err != nil {
-			return nil, err
-		}
-		var f idem.Fence
-		if f.ID, err = idem.ParseWorkID(id); err != nil {
-			return nil, fmt.Errorf("work_log: %w", err)
-		}
-		copy(f.Token[:], token)
-		held[f] = true
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
+func (w *writer) renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
+	now := w.store.clock.now()
+	stmt := w.stmt(ctx, w.store.stmts.renew)
 	renewals := make([]idem.Renewal, len(leases))
 	for i, lease := range leases {
+		renewed, err := stmt.ExecContext(ctx, lease.ID.String(), lease.Token[:], now+toMicros(lease.For))
+		if err != nil {
+			return nil, err
+		}
+		rows, err := renewed.RowsAffected()
+		if err != nil {
+			return nil, err
+		}
 		renewals[i] = idem.LeaseLost
-		if held[lease.Fence] {
+		if rows > 0 {
 			renewals[i] = idem.Renewed
 		}
 	}
 	return renewals, nil
-}
-
-// leaseList is what renewSQL reads. A fence that is there twice gets the longer
-// of its terms: the statement would take either.
-func leaseList(leases []idem.Lease) [][3]any {
-	longest := make(map[idem.Fence]int64, len(leases))
-	for _, l := range leases {
-		longest[l.Fence] = max(longest[l.Fence], toMicros(l.For))
-	}
-	list := make([][3]any, 0, len(longest))
-	for f, micros := range longest {
-		list = append(list, [3]any{f.ID.String(), hex.EncodeToString(f.Token[:]), micros})
-	}
-	return list
 }
 
 func (w *writer) exec(ctx context.Context, prepared *sql.Stmt, args ...any) error {
