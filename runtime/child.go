@@ -32,6 +32,9 @@ type childContract[In, Out any] interface {
 	// takesAny tells whether the same work may come with another payload.
 	takesAny() bool
 	over(*core) bool
+	// ready says why none of the contract's work can be named or begun: it is the
+	// program that has to change, not the work.
+	ready(ctx context.Context) error
 	// identities are the ID that the input's work has by itself, and before it those
 	// that former versions gave it.
 	identities(in In) (own WorkID, former []Predecessor, err error)
@@ -43,6 +46,21 @@ func (c *contract[Tx, In, Out]) takesAny() bool {
 	return c.spec.Response.OtherPayload == OtherPayloadReturnOriginal
 }
 func (c *contract[Tx, In, Out]) over(other *core) bool { return c.ledger.core == other }
+
+func (c *contract[Tx, In, Out]) ready(ctx context.Context) error {
+	if c.broken != nil {
+		return c.broken
+	}
+	if c.spec.Keyed {
+		if reason, cause := c.ledger.checkKey(ctx); reason != nil {
+			return &Error{Reason: reason, Kind: c.spec.Kind, Cause: cause}
+		}
+	}
+	if reason, cause := c.ledger.own(ctx, c.registered); reason != nil {
+		return &Error{Reason: reason, Kind: c.spec.Kind, Cause: cause}
+	}
+	return nil
+}
 
 func (c *contract[Tx, In, Out]) identities(in In) (own WorkID, former []Predecessor, err error) {
 	if own, err = c.ID(in); err != nil {
@@ -78,8 +96,17 @@ func perWork(id WorkID) []byte { return []byte(`["` + id.String() + `"]`) }
 // prepareChild names the child that an input asks for. One that an earlier attempt
 // has begun keeps the name by which it was begun, although its contract may have
 // another version by now.
-func (g *Guarded[In, Out]) prepareChild(run *Run, in In) (*attempt[In, Out], error) {
+func (g *Guarded[In, Out]) prepareChild(ctx context.Context, run *Run, in In) (*attempt[In, Out], error) {
 	name := g.effect.Name
+	if err := g.work.ready(ctx); err != nil {
+		if errors.Is(err, ErrKey) || errors.Is(err, ErrKindTaken) {
+			// A row with a name of another key would be found and never asked for
+			// again, and a few deliveries to a program that was started wrongly are no
+			// reason to bury work.
+			err = &otherWork{cause: err}
+		}
+		return nil, run.fail(ErrEffectFailed, name, ClassNotApplied, err)
+	}
 	own, former, err := g.work.identities(in)
 	if err != nil {
 		class := ClassNotApplied
@@ -189,9 +216,9 @@ func (r *Run) await(e *entry, why *Error) {
 	e.waits = why
 }
 
-// otherWork is why an attempt ends early: a child has not ended, or who sends the
-// same message, and may at the time that it says. The zero time means that nobody knows, as where a person
-// decides.
+// otherWork is why an attempt ends early: a child has not ended or cannot begin, or
+// who sends the same message has not ended, and may at the time that it says. The
+// zero time means that nobody knows, as where a person decides.
 type otherWork struct {
 	until time.Time
 	cause error

@@ -203,7 +203,7 @@ func (c *contract[Tx, In, Out]) unclaimed(ctx context.Context, d *delivery[In], 
 	err := c.ledger.durably(ctx, func(ctx context.Context) error {
 		_, err := c.ledger.core.store.End(ctx, c.giveBack(fence, cause))
 		if errors.Is(err, ErrLeaseLost) {
-			err = c.giveBackElsewhere(ctx, fence, cause)
+			err = c.giveBackElsewhere(ctx, d, fence, cause)
 		}
 		return err
 	})
@@ -215,14 +215,24 @@ func (c *contract[Tx, In, Out]) unclaimed(ctx context.Context, d *delivery[In], 
 
 // giveBackElsewhere gives back a claim that may have been made on a row which has
 // another ID than the delivery: nobody was told.
-func (c *contract[Tx, In, Out]) giveBackElsewhere(ctx context.Context, fence Fence, cause error) error {
-	work, err := c.ledger.core.store.Lookup(ctx, fence.ID)
-	if err != nil || work.ID == fence.ID || work.Token != fence.Token {
+func (c *contract[Tx, In, Out]) giveBackElsewhere(ctx context.Context, d *delivery[In], fence Fence, cause error) error {
+	ids := []WorkID{d.id}
+	for _, p := range d.before {
+		ids = append(ids, p.ID)
+	}
+	for _, id := range ids {
+		work, err := c.ledger.core.store.Lookup(ctx, id)
+		if err != nil {
+			return err
+		}
+		if work.Token != fence.Token || work.ID == fence.ID {
+			continue
+		}
+		fence.ID = work.ID
+		_, err = c.ledger.core.store.End(ctx, c.giveBack(fence, cause))
 		return err
 	}
-	fence.ID = work.ID
-	_, err = c.ledger.core.store.End(ctx, c.giveBack(fence, cause))
-	return err
+	return nil
 }
 
 // giveBack ends an attempt in which nothing was done.

@@ -53,7 +53,7 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 	if err := g.usable(run); err != nil {
 		return out, run.fail(ErrContract, g.effect.Name, ClassNotApplied, err)
 	}
-	a, err := g.prepare(run, in)
+	a, err := g.prepare(ctx, run, in)
 	if err != nil {
 		return out, err
 	}
@@ -121,9 +121,9 @@ func (g *Guarded[In, Out]) usable(run *Run) error {
 }
 
 // prepare derives the effect's key and its payload's hash.
-func (g *Guarded[In, Out]) prepare(run *Run, in In) (*attempt[In, Out], error) {
+func (g *Guarded[In, Out]) prepare(ctx context.Context, run *Run, in In) (*attempt[In, Out], error) {
 	if g.work != nil {
-		return g.prepareChild(run, in)
+		return g.prepareChild(ctx, run, in)
 	}
 	name := g.effect.Name
 	unusable := func(cause error) error { return run.fail(ErrEffectFailed, name, ClassPermanent, cause) }
@@ -342,6 +342,11 @@ func (a *attempt[In, Out]) refuse(ctx context.Context, cause error) error {
 	body, err := a.run.read.refusalOf(cause)
 	if err != nil {
 		return a.run.fail(ErrEffectFailed, a.id.Name, ClassPermanent, errors.Join(cause, err))
+	}
+	if a.uncertain && a.guard != GuardIdempotencyKey {
+		// This call was refused. One before it may have sent the message all the same,
+		// unless both were one to the provider: nobody knows, until its time is over.
+		a.message = nil
 	}
 	if err := a.write(ctx, EffectRefused, EffectWrite{Result: body, Error: cause.Error()}); err != nil {
 		return err

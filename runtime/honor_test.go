@@ -328,3 +328,40 @@ func TestOldWorksThatACoarserIdentityMeetsInOneGoOnByThemselves(t *testing.T) {
 	}
 	w.wantCalls(2)
 }
+
+// With a coarser identity the new ID leads to one of the old works, and the claim
+// that nobody heard of was made on another.
+func TestUnheardClaimOfHonouredWorkIsGivenBackWhateverRowItIsOn(t *testing.T) {
+	w := newWorld(t)
+	var lost error
+	ledger := idem.NewLedger[*sql.Tx](&forgetful{w.store, func() error { return lost }})
+	failing := true
+	s := spec(func(context.Context, *idem.Run, order) (receipt, error) {
+		if failing {
+			return receipt{}, errBoom
+		}
+		return receipt{}, nil
+	})
+	s.Response.OtherPayload = idem.OtherPayloadReturnOriginal
+	old := idem.Define(ledger, s)
+	s.Version, s.ID = 2, func(order) (idem.WorkID, error) { return idem.HashWorkID([]byte("order:v2:all")), nil }
+	s.Honors = []idem.Honored[order]{{Version: 1, ID: orderID}}
+	coarser := idem.Define(ledger, s)
+	for _, in := range []order{{ID: "a"}, {ID: "b"}} {
+		_, err := old.Do(t.Context(), in)
+		w.due(err)
+	}
+	failing = false
+	if _, err := coarser.Do(t.Context(), order{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	lost = errDown
+	_, err := coarser.Do(t.Context(), order{ID: "b"})
+	wantIs(t, err, idem.ErrLedger)
+	lost = nil
+	w.wantRows(0, `select count(*) from work_log where state = 'running'`)
+	if _, err := coarser.Do(t.Context(), order{ID: "b"}); err != nil {
+		t.Error(err)
+	}
+	w.wantRows(2, `select count(*) from work_log where state = 'done'`)
+}

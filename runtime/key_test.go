@@ -357,3 +357,37 @@ func TestOperatorForgetsTheKeyByClearingItsCheck(t *testing.T) {
 	}
 	w.wantCalls(2) // under the new key it is new work, as the documentation says
 }
+
+// A program that was started with the wrong key, or with none, must not bury the
+// parents of keyed work, nor leave rows by names that the right key does not know.
+func TestParentOfKeyedWorkOutlivesAProgramWithoutTheRightKey(t *testing.T) {
+	right := idem.WithKey(mustKey(t, secret(32)))
+	for name, opts := range map[string][]idem.Option{"without a key": nil, "with another key": {idem.WithKey(mustKey(t, secret(33)))}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, right)
+			parent := func(l *idem.Ledger[*sql.Tx]) idem.Contract[order, receipt] {
+				s := w.keyedSpec(l)
+				s.Kind = "child"
+				return family(l, s)
+			}
+			if _, err := parent(w.ledger).Do(t.Context(), order{ID: "the first to use the key"}); err != nil {
+				t.Fatal(err)
+			}
+			wrong := parent(w.open(opts...))
+			for range 8 { // more often than it has attempts
+				_, err := wrong.Do(t.Context(), order{ID: "a"})
+				if !errors.Is(err, idem.ErrKey) {
+					t.Fatalf("%v does not say that the key is wrong", err)
+				}
+				w.due(err)
+			}
+			w.wantCalls(1)
+			w.wantRows(0, `select count(*) from effect_log where state <> 'done'`)
+			result, err := parent(w.ledger).Do(t.Context(), order{ID: "a"})
+			if err != nil || result.Replayed {
+				t.Errorf("%+v, %v", result, err)
+			}
+			w.wantCalls(2)
+		})
+	}
+}

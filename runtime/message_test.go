@@ -340,3 +340,42 @@ func TestWhatCannotRememberAMessageIsNoContract(t *testing.T) {
 	}
 	w.wantCalls(0)
 }
+
+// The second call is refused, and the first may have sent the message. Where the
+// provider takes both for one, the refusal is about both.
+func TestARefusalLetsGoOfNoMessageThatAnEarlierCallMayHaveSent(t *testing.T) {
+	for name, test := range map[string]struct {
+		guard func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt]
+		sends bool
+	}{
+		"once":   {func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] { return idem.Once(e, idem.Repeat) }, false},
+		"upsert": {idem.Upsert[order, receipt], false},
+		"idempotency key": {func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] {
+			return idem.IdempotencyKey(e, time.Hour)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.greets(test.guard, errReset, idem.HTTPStatus(400, errors.New("chat not found")))
+			_, err := c.Do(t.Context(), order{ID: "1", Amount: 5})
+			w.due(err)
+			_, err = c.Do(t.Context(), order{ID: "1", Amount: 5})
+			wantIs(t, err, idem.ErrEffectRefused)
+			w.wantCalls(2)
+			_, err = c.Do(t.Context(), order{ID: "2", Amount: 5})
+			if test.sends {
+				if err != nil {
+					t.Error(err)
+				}
+				w.wantCalls(3)
+				return
+			}
+			w.wantCalls(2)
+			w.due(err) // when the message is not remembered any more
+			if _, err := c.Do(t.Context(), order{ID: "2", Amount: 5}); err != nil {
+				t.Error(err)
+			}
+			w.wantCalls(3)
+		})
+	}
+}
