@@ -130,7 +130,7 @@ const (
 
 // Member is a value inside an object.
 type Member struct {
-	Path string // of wire names; [] is an element, {} a map's value, ? may be null
+	Path string // of wire names; [] is an element, [4] one of an array, {} a map's value, ? may be null
 	Type string // how it is encoded
 
 	line int

@@ -129,6 +129,9 @@ func (s *sampleWriter) walk(place string, steps []model.Step) string {
 
 func (s *sampleWriter) fill(place string) string {
 	s.fills = true
+	if pointer, ok := strings.CutPrefix(place, "*"); ok {
+		return s.filled + "(" + pointer + ")"
+	}
 	return s.filled + "(&" + place + ")"
 }
 

@@ -59,6 +59,9 @@ func (g *typeGuard) guard(form *model.Form, x expr) {
 	case model.OpPointer:
 		g.guard(form.Elem, x.pointee())
 	case model.OpSlice, model.OpArray:
+		if form.Op == model.OpArray && form.Len == 0 {
+			return // it has no element, and the compiler knows
+		}
 		list := x.text
 		if x.deref {
 			list = "(*" + list + ")"

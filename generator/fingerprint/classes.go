@@ -50,8 +50,10 @@ func (d *describer) own(f *model.Form) string {
 	switch f.Op {
 	case model.OpPointer:
 		return "?"
-	case model.OpSlice, model.OpArray:
+	case model.OpSlice:
 		return "[]"
+	case model.OpArray:
+		return f.Brackets()
 	case model.OpMap, model.OpIntMap:
 		return "{}"
 	case model.OpStruct:

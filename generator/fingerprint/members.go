@@ -63,8 +63,10 @@ func (l *lister) walk(f *model.Form, path string) {
 	switch f.Op {
 	case model.OpPointer:
 		l.walk(f.Elem, path+"?")
-	case model.OpSlice, model.OpArray:
+	case model.OpSlice:
 		l.walk(f.Elem, path+"[]")
+	case model.OpArray:
+		l.walk(f.Elem, path+f.Brackets())
 	case model.OpMap, model.OpIntMap:
 		l.walk(f.Elem, path+"{}")
 	case model.OpStruct:

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/idemgen/idem/contracts"
@@ -30,7 +31,7 @@ const (
 	OpMinor              // minor_units: Digits, of a string, a json.Number or a decimal
 	OpPointer            // nil is null, else Elem
 	OpSlice              // Elem
-	OpArray              // Elem
+	OpArray              // Len times Elem
 	OpMap                // string keys; Elem
 	OpIntMap             // integer keys; Elem
 	OpStruct             // Members
@@ -49,6 +50,7 @@ type Form struct {
 	From      Op                     // OpMinor: OpString, OpNumber or OpDecimal
 	Addr      bool                   // the method has a pointer receiver, or a pointer is wanted
 
+	Len     int64 // OpArray
 	Elem    *Form
 	Members []*Member // OpStruct, sorted by UTF-16 code units of Wire
 	// LeftOut are the fields of the type that are not written: without them nobody
@@ -90,6 +92,10 @@ func (f *Form) Fallible() bool {
 	}
 	return true
 }
+
+// Brackets are how an array is described: with its length, since what is delivered
+// in fewer elements is written in as many as the array has.
+func (f *Form) Brackets() string { return "[" + strconv.FormatInt(f.Len, 10) + "]" }
 
 // NeverEmpty tells whether no value of the form is an empty identity: numbers
 // and truth values, of which zero is a value, and structs that always hold one. A

@@ -45,8 +45,11 @@ func (d *describer) describe(f *Form) {
 	case OpPointer:
 		d.b.WriteString("?")
 		d.describe(f.Elem)
-	case OpSlice, OpArray:
+	case OpSlice:
 		d.b.WriteString("[]")
+		d.describe(f.Elem)
+	case OpArray:
+		d.b.WriteString(f.Brackets())
 		d.describe(f.Elem)
 	case OpMap, OpIntMap:
 		d.b.WriteString("{}")

@@ -189,7 +189,7 @@ func (b *builder) row(t types.Type, c *choice, all bool, path string, decl types
 		f.Op, f.Elem = model.OpSlice, b.form(u.Elem(), c, all, path+"[]", decl)
 		return f
 	case *types.Array:
-		f.Op, f.Elem = model.OpArray, b.form(u.Elem(), c, all, path+"[]", decl)
+		f.Op, f.Len, f.Elem = model.OpArray, u.Len(), b.form(u.Elem(), c, all, path+"[]", decl)
 		return f
 	case *types.Map:
 		if f.Op = mapOp(u); f.Op == model.OpStruct {
