@@ -25,11 +25,14 @@ var rooms = map[string][]string{
 	"analyzers":          {"internal/directive"},
 	"internal/directive": {},
 	"internal/house":     {},
+	"internal/pgtest":    {},
 	"runtime":            {"runtime/canon"},
 	"runtime/canon":      {},
-	"runtime/sqlite":     {"runtime"},
+	"runtime/sqlite":     {"runtime", "runtime/internal/ledgersql"},
+	"runtime/postgres":   {"runtime", "runtime/internal/ledgersql"},
 	"runtime/storetest":  {"runtime"},
-	"examples":           {"runtime", "runtime/canon", "runtime/sqlite"},
+	"runtime/internal":   {},
+	"examples":           {"runtime", "runtime/canon", "runtime/sqlite", "runtime/postgres"},
 }
 
 func room(dir string) (string, bool) {

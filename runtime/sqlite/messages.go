@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/internal/ledgersql"
 )
 
 // claimMessageSQL gives an effect the message that it is about to send. It returns
@@ -44,7 +45,7 @@ WHERE channel = ?1 AND chat_id = ?2 AND content_hash = ?3 AND effect_key = ?4 AN
 
 // messageKey are the first parameters of each statement.
 func messageKey(m idem.MessageID) []any {
-	return []any{cleanText(m.Channel), cleanText(m.To), m.Content[:]}
+	return []any{ledgersql.CleanText(m.Channel), ledgersql.CleanText(m.To), m.Content[:]}
 }
 
 // claimMessage claims it, or returns the message if another effect has it.
@@ -96,10 +97,10 @@ func (w *writer) settleMessage(ctx context.Context, e idem.EffectWrite, now int6
 	switch e.State {
 	case idem.EffectDone:
 		return w.exec(ctx, w.store.stmts.moveMessage, append(args, string(idem.MessageSent),
-			e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef), cleanError(e.Error), now, now+toMicros(e.Message.TTL))...)
+			e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef), ledgersql.CleanError(e.Error), now, now+toMicros(e.Message.TTL))...)
 	case idem.EffectGivenUp:
 		return w.exec(ctx, w.store.stmts.moveMessage, append(args, string(idem.MessageGivenUp),
-			idem.CodecNone, nil, "", cleanError(e.Error), nil, nil)...)
+			idem.CodecNone, nil, "", ledgersql.CleanError(e.Error), nil, nil)...)
 	case idem.EffectNotApplied, idem.EffectRefused:
 		return w.exec(ctx, w.store.stmts.dropMessage, args...)
 	}

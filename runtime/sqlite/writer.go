@@ -8,6 +8,7 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/internal/ledgersql"
 )
 
 // A writer makes the ledger's writes in a transaction that somebody else opened
@@ -35,8 +36,8 @@ func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) 
 	if err != nil {
 		return idem.Claimed{}, err
 	}
-	release, correlation := cleanText(c.Release), cleanText(c.CorrelationID)
-	scope := cleanText(c.Scope)
+	release, correlation := ledgersql.CleanText(c.Release), ledgersql.CleanText(c.CorrelationID)
+	scope := ledgersql.CleanText(c.Scope)
 	place := idem.Place{Row: c.ID}
 	if len(c.Predecessors) > 0 {
 		if place, err = w.place(ctx, &c, now); err != nil {
@@ -192,8 +193,8 @@ func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (idem.Effe
 func (w *writer) moveEffect(ctx context.Context, e idem.EffectWrite, now int64) (time.Time, error) {
 	args := []any{
 		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
-		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
-		e.Live, e.Restart, cleanError(e.Error), now, e.PayloadShape, e.Calls,
+		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
+		e.Live, e.Restart, ledgersql.CleanError(e.Error), now, e.PayloadShape, e.Calls,
 	}
 	var startedAt int64
 	err := sql.ErrNoRows
@@ -249,9 +250,9 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 		newer = e.SupersededBy.String()
 	}
 	var watched bool
-	class, text := string(e.Class), cleanError(e.Error)
+	class, text := string(e.Class), ledgersql.CleanError(e.Error)
 	err = w.stmt(ctx, w.store.stmts.end).QueryRowContext(ctx,
-		e.ID.String(), e.Token[:], string(e.State), e.Result.Codec, storeBody(e.Result), cleanText(e.ExternalRef),
+		e.ID.String(), e.Token[:], string(e.State), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
 		class, text, next, done, expires, e.Refund, now, until, newer).Scan(&ended.Attempt, &ended.BudgetLeft, &watched)
 	if errors.Is(err, sql.ErrNoRows) {
 		return idem.Ended{}, idem.ErrLeaseLost

@@ -1,4 +1,4 @@
-package sqlite
+package ledgersql
 
 import (
 	"strings"
@@ -9,20 +9,21 @@ import (
 // carry a whole response; the ledger is not where that is read.
 const maxErrorText = 4 << 10
 
-// cleanText replaces what would make text unreadable for other tools: NUL ends
+// CleanText replaces what would make text unreadable for other tools: NUL ends
 // a string for anything written in C, and invalid UTF-8 cannot be moved to a
 // database that checks it.
-func cleanText(s string) string {
+func CleanText(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-func cleanError(s string) string {
+// CleanError is CleanText of the text of an error, which it cuts.
+func CleanError(s string) string {
 	// Cut first: an error of a gigabyte need not be cleaned as a whole. Cleaning
 	// can make the text longer, hence the second cut.
-	return cut(cleanText(cut(s)))
+	return cut(CleanText(cut(s)))
 }
 
 // cut shortens s to maxErrorText bytes or a little less, between two runes.

@@ -1,4 +1,4 @@
-package sqlite
+package ledgersql
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ func TestStoredTextIsReadableForAnyTool(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "é", "€", "😀", "\x00", "\xff", "\xe2\x82", "\uFFFD", strings.Repeat("€", 700), strings.Repeat("\xff ", 1000)})
 		text := strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "parts"), "")
-		for what, got := range map[string]string{"cleanText": cleanText(text), "cleanError": cleanError(text)} {
+		for what, got := range map[string]string{"CleanText": CleanText(text), "CleanError": CleanError(text)} {
 			if !utf8.ValidString(got) || strings.Contains(got, "\x00") {
 				t.Fatalf("%s leaves %q", what, got)
 			}
@@ -20,7 +20,7 @@ func TestStoredTextIsReadableForAnyTool(t *testing.T) {
 				t.Fatalf("%s changed text that was fine to %q", what, got)
 			}
 		}
-		got := cleanError(text)
+		got := CleanError(text)
 		if len(got) > maxErrorText {
 			t.Fatalf("%d bytes are kept as %d", len(text), len(got))
 		}

@@ -1,0 +1,3 @@
+// Package ledgersql is what the stores on SQL databases share: how text is made
+// fit for a column.
+package ledgersql

@@ -1,0 +1,120 @@
+package postgres_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/postgres"
+)
+
+func TestMigrateTwiceAndAtOnceDoesNothingMore(t *testing.T) {
+	pool := newPool(t)
+	schema := newSchema(t, pool)
+	if _, err := postgres.Open(t.Context(), pool, postgres.WithSchema(schema)); !errors.Is(err, idem.ErrSchema) || !strings.Contains(err.Error(), "postgres.Migrate") {
+		t.Fatalf("before it: got %v, want ErrSchema and what to call", err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if err := postgres.Migrate(t.Context(), pool, postgres.WithSchema(schema)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := scalar[int](t, pool, `SELECT count(*) FROM `+pgx.Identifier{schema}.Sanitize()+`.ledger_meta`); n != 1 {
+		t.Errorf("%d ledgers", n)
+	}
+}
+
+func TestNewerTablesAreLeftAlone(t *testing.T) {
+	a := newApp(t)
+	schema := strings.ReplaceAll(strings.Trim(a.schema, `"`), `""`, `"`)
+	mustExec(t, a.pool, a.sql(`UPDATE $.ledger_meta SET schema_version = 9, min_runtime = 8`))
+	if err := postgres.Migrate(t.Context(), a.pool, postgres.WithSchema(schema)); !errors.Is(err, idem.ErrSchema) {
+		t.Errorf("migrate: got %v, want ErrSchema", err)
+	}
+	if _, err := postgres.Open(t.Context(), a.pool, postgres.WithSchema(schema)); !errors.Is(err, idem.ErrSchema) || !strings.Contains(err.Error(), "update it") {
+		t.Errorf("open: got %v, want ErrSchema and what to do", err)
+	}
+	// Newer, and such that older programs may go on.
+	mustExec(t, a.pool, a.sql(`UPDATE $.ledger_meta SET min_runtime = 1`))
+	if err := postgres.Migrate(t.Context(), a.pool, postgres.WithSchema(schema)); err != nil {
+		t.Error(err)
+	}
+	if _, err := postgres.Open(t.Context(), a.pool, postgres.WithSchema(schema)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNamesThatCannotBeAreRefused(t *testing.T) {
+	pool := newPool(t)
+	for _, name := range []string{"", "a\x00b", strings.Repeat("a", 64)} {
+		if err := postgres.Migrate(t.Context(), pool, postgres.WithSchema(name)); err == nil {
+			t.Errorf("%q was made a schema", name)
+		}
+	}
+}
+
+// The application's role need not own anything but the schema that it was given,
+// and the program that works needs less than the one that migrates.
+func TestFewRightsSuffice(t *testing.T) {
+	admin := newPool(t)
+	schema := newSchema(t, admin)
+	quoted := pgx.Identifier{schema}.Sanitize()
+	owner, worker := "owner_"+schema[len(schema)-12:], "worker_"+schema[len(schema)-12:]
+	for _, role := range []string{owner, worker} {
+		mustExec(t, admin, `CREATE ROLE `+role+` LOGIN`)
+		t.Cleanup(func() { mustExec(t, admin, `DROP OWNED BY `+role+` CASCADE; DROP ROLE `+role) })
+	}
+	as := func(role string) *pgxpool.Pool {
+		return newPool(t, func(c *pgxpool.Config) { c.ConnConfig.User, c.ConnConfig.Password = role, "" })
+	}
+	mustExec(t, admin, `CREATE SCHEMA `+quoted+` AUTHORIZATION `+owner)
+	if err := postgres.Migrate(t.Context(), as(owner), postgres.WithSchema(schema)); err != nil {
+		t.Fatalf("in a schema that is its own: %v", err)
+	}
+	for _, grant := range grants {
+		mustExec(t, admin, strings.NewReplacer("idem", quoted, "worker", worker).Replace(grant))
+	}
+	store, err := postgres.Open(t.Context(), as(worker), postgres.WithSchema(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := claimOf("a", 1)
+	mustWin(t, store, c)
+	if _, err := store.End(t.Context(), doneOf(c.Fence)); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.KeyCheck(t.Context(), idem.Hash{1}); err != nil {
+		t.Error(err)
+	}
+}
+
+// grants are what docs/postgres.md gives the role that works.
+var grants = []string{
+	"GRANT USAGE ON SCHEMA idem TO worker",
+	"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idem TO worker",
+}
+
+func TestPeopleCanReadTheView(t *testing.T) {
+	a := newApp(t)
+	c := claimOf("a", 1)
+	c.Payload = idem.Body{Codec: idem.CodecJSON, Data: []byte(`{"name":"Ünal"}`)}
+	mustWin(t, a.store, c)
+	e := doneOf(c.Fence)
+	e.Result = idem.Body{Codec: idem.CodecJSON, Data: []byte("\"\xff\"")}
+	if _, err := a.store.End(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	got := scalar[string](t, a.pool, a.sql(`SELECT payload || ' ' || result || ' ' || state FROM $.work_view WHERE created_at LIKE '2%Z'`))
+	if want := `{"name":"Ünal"} "\377" done`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,229 @@
+package postgres_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"flag"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idem/internal/pgtest"
+	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/postgres"
+	"github.com/idemgen/idem/runtime/storetest"
+)
+
+var (
+	server = pgtest.New()
+	long   = flag.Bool("long", false, "run the suite in every mode that pgx has")
+)
+
+func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
+
+// TestStoreConforms runs in the mode that pgx chooses itself, and in that for
+// poolers which knows no prepared statements at all. What lies between is asked
+// for with -long.
+func TestStoreConforms(t *testing.T) {
+	modes := []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol}
+	if *long {
+		modes = append(modes, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeCacheDescribe)
+	}
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			pool := newPool(t, func(c *pgxpool.Config) { c.ConnConfig.DefaultQueryExecMode = mode })
+			storetest.Run(t, func(t *testing.T, clock func() time.Time) idem.Store[pgx.Tx] {
+				return openClocked(t, pool, clock)
+			})
+		})
+	}
+}
+
+// newPool is the application's pool.
+func newPool(t testing.TB, change ...func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(server.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 16
+	for _, c := range change {
+		c(config)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// newSchema is the name of a schema that is not there yet, and gone after the test.
+func newSchema(t testing.TB, pool *pgxpool.Pool) string {
+	t.Helper()
+	var random [6]byte
+	_, _ = rand.Read(random[:]) // never fails
+	name := `ledger "100%" $1 ' ` + hex.EncodeToString(random[:])
+	t.Cleanup(func() {
+		mustExec(t, pool, `DROP SCHEMA IF EXISTS `+pgx.Identifier{name}.Sanitize()+` CASCADE`)
+	})
+	return name
+}
+
+// mustExec is used after the test as well, when its context is over.
+func mustExec(t testing.TB, pool *pgxpool.Pool, text string, args ...any) {
+	t.Helper()
+	if _, err := pool.Exec(context.WithoutCancel(t.Context()), text, args...); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func scalar[T any](t testing.TB, pool *pgxpool.Pool, text string, args ...any) (v T) {
+	t.Helper()
+	if err := pool.QueryRow(t.Context(), text, args...).Scan(&v); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+func openStore(t testing.TB, pool *pgxpool.Pool, opts ...postgres.Option) *postgres.Store {
+	t.Helper()
+	if err := postgres.Migrate(t.Context(), pool, opts...); err != nil {
+		t.Fatal(err)
+	}
+	s, err := postgres.Open(t.Context(), pool, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+// openClocked opens a store in a schema of its own, whose clock is a table.
+func openClocked(t testing.TB, pool *pgxpool.Pool, clock func() time.Time) idem.Store[pgx.Tx] {
+	t.Helper()
+	schema := newSchema(t, pool)
+	quoted := pgx.Identifier{schema}.Sanitize()
+	mustExec(t, pool, `CREATE SCHEMA `+quoted)
+	mustExec(t, pool, `CREATE TABLE `+quoted+`.clock (now timestamptz NOT NULL)`)
+	mustExec(t, pool, `INSERT INTO `+quoted+`.clock VALUES ($1)`, clock())
+	mustExec(t, pool, `CREATE FUNCTION `+quoted+`.now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$ SELECT now FROM `+quoted+`.clock $$`)
+	store := openStore(t, pool, postgres.WithSchema(schema), postgres.WithClock(quoted+`.now()`))
+	h := &hands{clock: clock, shows: clock(), set: func(now time.Time) {
+		mustExec(t, pool, `UPDATE `+quoted+`.clock SET now = $1`, now)
+	}}
+	return &clocked{Store: store, hands: h}
+}
+
+// hands move a database's clock to where the test's is.
+type hands struct {
+	clock func() time.Time
+	set   func(now time.Time)
+
+	mu    sync.Mutex
+	shows time.Time
+}
+
+func (h *hands) move() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := h.clock(); !now.Equal(h.shows) {
+		h.set(now)
+		h.shows = now
+	}
+}
+
+// clocked is a store whose clock is moved before it is called.
+type clocked struct {
+	idem.Store[pgx.Tx]
+	*hands
+}
+
+func (s *clocked) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
+	s.move()
+	return s.Store.Lookup(ctx, id)
+}
+
+func (s *clocked) Register(ctx context.Context, contracts []idem.Registration) ([]idem.Registration, error) {
+	s.move()
+	return s.Store.Register(ctx, contracts)
+}
+
+func (s *clocked) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Session[pgx.Tx]) error) error {
+	s.move()
+	return s.Store.InTx(ctx, func(ctx context.Context, session idem.Session[pgx.Tx]) error {
+		return fn(ctx, &clockedSession{Session: session, moving: moving{session, s.hands}})
+	})
+}
+
+func (s *clocked) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+	return moving{s.Store, s.hands}.Claim(ctx, c)
+}
+
+func (s *clocked) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+	return moving{s.Store, s.hands}.WriteEffect(ctx, e)
+}
+
+func (s *clocked) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+	return moving{s.Store, s.hands}.End(ctx, e)
+}
+
+func (s *clocked) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
+	return moving{s.Store, s.hands}.Renew(ctx, leases)
+}
+
+type clockedSession struct {
+	idem.Session[pgx.Tx]
+	moving moving
+}
+
+func (s *clockedSession) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+	return s.moving.Claim(ctx, c)
+}
+
+func (s *clockedSession) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+	return s.moving.WriteEffect(ctx, e)
+}
+
+func (s *clockedSession) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+	return s.moving.End(ctx, e)
+}
+
+func (s *clockedSession) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
+	return s.moving.Renew(ctx, leases)
+}
+
+// moving is the writes of a store or of a session.
+type moving struct {
+	w idem.Writer
+	*hands
+}
+
+func (m moving) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+	m.move()
+	return m.w.Claim(ctx, c)
+}
+
+func (m moving) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+	m.move()
+	return m.w.WriteEffect(ctx, e)
+}
+
+func (m moving) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+	m.move()
+	return m.w.End(ctx, e)
+}
+
+func (m moving) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
+	m.move()
+	return m.w.Renew(ctx, leases)
+}
