@@ -31,7 +31,10 @@ func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 // for with -long.
 func TestStoreConforms(t *testing.T) {
 	modes := []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol}
-	if *long {
+	switch {
+	case testing.Short():
+		modes = modes[:1]
+	case *long:
 		modes = append(modes, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeCacheDescribe)
 	}
 	for _, mode := range modes {
