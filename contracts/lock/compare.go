@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -48,6 +49,9 @@ func (f *File) Update(all bool, now []Contract) (*File, contracts.Diagnostics) {
 		u.succession(f)
 		diags = append(diags, u.diags...)
 	}
+	if all {
+		diags = append(diags, f.renamedKinds(now, seen)...)
+	}
 	for _, k := range f.Kinds {
 		if !seen[k.Name] {
 			k.Retired = k.Retired || all
@@ -59,6 +63,30 @@ func (f *File) Update(all bool, now []Contract) (*File, contracts.Diagnostics) {
 	}
 	slices.SortFunc(next.Kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
 	return next, diags.Sorted()
+}
+
+// renamedKinds warns, once, of kinds that are new and identify work as one did that
+// none of the contracts has any more: nobody is asked about a kind that is gone.
+func (f *File) renamedKinds(now []Contract, seen map[string]bool) contracts.Diagnostics {
+	var diags contracts.Diagnostics
+	for _, c := range now {
+		if f.kind(c.Spec.Kind.V) != nil {
+			continue
+		}
+		for i := range f.Kinds {
+			k := &f.Kinds[i]
+			if !k.Retired && !seen[k.Name] && k.current().Identity.sameWords(c.Now.Identity) {
+				diags = append(diags, kindRenamed(f.Path, c, k))
+			}
+		}
+	}
+	return diags
+}
+
+// sameWords tells whether two identities are described alike, names included.
+func (id Identity) sameWords(other Identity) bool {
+	alike := func(a, b Part) bool { return a.Field == b.Field && a.Wire == b.Wire }
+	return id.Digest() == other.Digest() && slices.EqualFunc(id.parts(), other.parts(), alike)
 }
 
 // update is the comparison of one contract.
@@ -107,11 +135,25 @@ func (u *update) sameVersion(old *Version) {
 	case old.Golden != "" && u.Now.Golden != "" && old.Golden != u.Now.Golden:
 		u.goldenChanged(old)
 	}
+	u.keepEmpty(old)
 	for _, e := range old.Effects {
 		u.effect(old, e)
 	}
 	if u.Now.Window.shorterThan(old.Window) {
 		u.windowShorter(old)
+	}
+}
+
+// keepEmpty remembers how parts that may no longer be empty were written when they
+// could be, for when they may again.
+func (u *update) keepEmpty(old *Version) {
+	if len(old.Identity.Key) != len(u.Now.Identity.Key) {
+		return // told about
+	}
+	u.Now.Identity.Key = slices.Clone(u.Now.Identity.Key)
+	for i := range u.Now.Identity.Key {
+		part := &u.Now.Identity.Key[i]
+		part.Empty = cmp.Or(part.Empty, old.Identity.Key[i].Empty)
 	}
 }
 
@@ -164,6 +206,8 @@ func (u *update) effect(old *Version, was Effect) {
 	case now == nil && u.removed(was.Name) == nil && was.Guard != contracts.Read && !u.misnamed(was):
 		u.effectGone(old, was)
 	case now == nil:
+	case now.Work != was.Work && was.Guard != contracts.Read:
+		u.workChanged(old, was, *now)
 	case !u.sameFields(u.called(was.Name), was.OncePer, now.OncePer):
 		u.oncePerChanged(old, was, *now)
 	case now.Guard != was.Guard && was.leavesUnknown():

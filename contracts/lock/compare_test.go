@@ -141,7 +141,6 @@ func comparisons() []comparison {
 				"  idem.lock:14: key 2: is B (string), as it was\n",
 		},
 		{name: "a part may be empty now", old: emptyPart(""), now: emptyPart(lock.EmptyNull)},
-		{name: "a part may no longer be empty", old: emptyPart(lock.EmptyItself), now: emptyPart("")},
 		{
 			name: "a key's field without a tag is renamed", old: base(),
 			now:    changed(func(v *lock.Version) { v.Identity.Key[0] = part("ChargeID", "ChargeID", "string") }),
@@ -345,6 +344,21 @@ func TestChangesOfAContractAreJudged(t *testing.T) {
 	}
 }
 
+func TestAPartThatMayBeEmptyAgainIsWrittenAsItWasThen(t *testing.T) {
+	file := locked(t, false, emptyPart(lock.EmptyItself))
+	next, diags := file.Update(true, []lock.Contract{contract(t, emptyPart(""))})
+	if len(diags) > 0 {
+		t.Fatalf("a part may no longer be empty:\n%s", diags.Text())
+	}
+	equal(t, []lock.Version{emptyPart(lock.EmptyItself)}, next.Kinds[0].Versions)
+	if _, diags = next.Update(true, []lock.Contract{contract(t, emptyPart(lock.EmptyItself))}); len(diags) > 0 {
+		t.Errorf("it may again:\n%s", diags.Text())
+	}
+	if _, diags = next.Update(true, []lock.Contract{contract(t, emptyPart(lock.EmptyNull))}); !diags.HasErrors() {
+		t.Error("it may again, as a pointer: done work would be new, and the lock lets it pass")
+	}
+}
+
 var noPlaces = cmpopts.IgnoreUnexported(lock.Kind{}, lock.Version{}, lock.Identity{}, lock.Part{}, lock.Member{}, lock.Effect{})
 
 var equateEmpty = cmpopts.EquateEmpty()
@@ -377,6 +391,31 @@ func TestOnlyARunOverTheWholeModuleRetires(t *testing.T) {
 	equal(t, []lock.Kind{{Name: "order_paid", Retired: true, Versions: []lock.Version{base()}}}, next.Kinds)
 	if again, _ := next.Update(false, nil); !again.Kinds[0].Retired {
 		t.Error("a retired kind is back without a contract")
+	}
+}
+
+func TestANewKindWithTheIdentityOfOneThatIsGoneIsWarnedOf(t *testing.T) {
+	gone := func(identity lock.Identity) *lock.File {
+		v := changed(func(v *lock.Version) { v.Identity = identity })
+		return parsed(t, (&lock.File{Kinds: []lock.Kind{{Name: "paid", Versions: []lock.Version{v}}}}).Format())
+	}
+	now := []lock.Contract{contract(t, base())}
+	next, diags := gone(base().Identity).Update(true, now)
+	want := "pay.idem.yaml:2:3: warning: order_paid is new, and paid, which told work apart by the same, is gone: if it was renamed, all that it has done is new again, since the kind is part of every key. Keep the name paid then: handlers and types may be called anything\n" +
+		"  2 |   order_paid:\n    |   ^^^^^^^^^^\n  idem.lock:5: paid is locked here\n"
+	if diff := cmp.Diff(want, diags.Text()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if _, diags = next.Update(true, now); len(diags) > 0 {
+		t.Errorf("told again:\n%s", diags.Text())
+	}
+	if _, diags = gone(base().Identity).Update(false, now); len(diags) > 0 {
+		t.Errorf("told by a run that cannot know whether it is gone:\n%s", diags.Text())
+	}
+	other := base().Identity
+	other.Key = []lock.Part{part("InvoiceID", "invoice_id", "string")}
+	if _, diags = gone(other).Update(true, now); len(diags) > 0 {
+		t.Errorf("told of another identity:\n%s", diags.Text())
 	}
 }
 

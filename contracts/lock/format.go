@@ -93,6 +93,9 @@ func (w *writer) version(v Version) {
 		if e.KeyFormat != "" {
 			w.line(6, "key_format", scalar(string(e.KeyFormat)))
 		}
+		if e.Work != "" {
+			w.line(6, "work", e.Work)
+		}
 		w.list("once_per", 6, e.OncePer)
 	}
 }

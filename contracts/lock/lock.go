@@ -111,8 +111,8 @@ type Part struct {
 	Field string // path of Go names
 	Wire  string // path of names in JSON
 	Type  string // how it is encoded
-	// Empty is what stands in the key if the field says nothing; zero if that is an
-	// error. It is no part of the digest: to allow it, or no longer, changes no key
+	// Empty is what stands in the key if the field says nothing, or stood there when it
+	// could; zero if that always was an error. It is no part of the digest: to allow it, or no longer, changes no key
 	// that there was.
 	Empty Empty
 
@@ -148,6 +148,7 @@ type Effect struct {
 	// as they are. What was sent in one format is sent in it again, so that a
 	// change is nothing to refuse.
 	KeyFormat contracts.KeyFormat
+	Work      string // the kind that does it as a child, which is in its key; empty if a function does
 	OncePer   []Part // in the order of the contract
 
 	line int

@@ -178,6 +178,25 @@ func (u *update) oncePerChanged(old *Version, was, now Effect) {
 	u.report(d)
 }
 
+func (u *update) workChanged(old *Version, was, now Effect) {
+	e := u.spec(was.Name)
+	pos, path := e.Guard.Pos, "effects."+e.Name.V+".guard"
+	if e.Work.Set {
+		pos, path = e.Work.Pos, "effects."+e.Name.V+".work"
+	}
+	u.report(u.File.Errorf(pos, path,
+		"this is not what version %d has in %s, where it is %s; it would be %s, and work in flight would do it again under another key. Restore it; or, if work in flight can do both, give the effect another name and write %s: {removed: \"why\"} for the old one; or set version: %d", old.Number, u.lock, was.doneBy(), now.doneBy(), was.Name, u.next()).
+		At(u.lock, was.line, 0, "%s is locked here", was.Name))
+}
+
+// doneBy says what carries an effect out.
+func (e Effect) doneBy() string {
+	if e.Work == "" {
+		return "done by a function"
+	}
+	return "work of the kind " + e.Work
+}
+
 func (u *update) guardChanged(was, now Effect) {
 	e := u.spec(was.Name)
 	u.report(u.File.Warnf(e.Guard.Pos, "effects."+e.Name.V+".guard",
@@ -189,6 +208,12 @@ func (u *update) windowShorter(old *Version) {
 	u.report(u.File.Warnf(u.Spec.Window.Pos, "window",
 		"the window was %s and is %s: work that was done longer ago than that is forgotten, and done again if it comes again", old.Window, u.Now.Window).
 		At(u.lock, old.line, 0, "version %d is locked here", old.Number))
+}
+
+func kindRenamed(lock string, c Contract, gone *Kind) *contracts.Diagnostic {
+	return c.File.Warnf(c.Spec.Kind.Pos, "",
+		"%s is new, and %s, which told work apart by the same, is gone: if it was renamed, all that it has done is new again, since the kind is part of every key. Keep the name %[2]s then: handlers and types may be called anything", c.Spec.Kind.V, gone.Name).
+		At(lock, gone.line, 0, "%s is locked here", gone.Name)
 }
 
 func (u *update) wentBack(current *Version) {

@@ -238,8 +238,12 @@ func (r *reader) effect(n *node) Effect {
 			e.KeyFormat = contracts.KeyFormat(r.text(n, "uuid or base62:N", func(s string) bool { return contracts.KeyFormat(s).Length() > 0 }))
 		}},
 		{"guard", true, func(n *node) { e.Guard = contracts.Guard(r.text(n, "a guard", nameForm.MatchString)) }},
+		{"work", false, func(n *node) { e.Work = r.text(n, "a kind", nameForm.MatchString) }},
 		{"once_per", false, func(n *node) { e.OncePer = r.parts(n) }},
 	})
+	if (e.Work != "") != (e.Guard == contracts.ChildWork) && e.Guard != "" {
+		r.errorf(n.pos, "an effect with the guard work has a kind that does it, and no other has: %s", mend)
+	}
 	return e
 }
 

@@ -56,6 +56,10 @@ func TestWhatIdemgenDidNotWriteIsToldWithAWayOut(t *testing.T) {
 			"idem.lock:16:13: unknown entry was: a newer idemgen may have written it; update idemgen, or restore the file from version control\n  16 |             was: mail\n     |             ^^^\n",
 		},
 		{
+			"a child of no kind", "            guard: once", "            guard: work",
+			"idem.lock:14:11: an effect with the guard work has a kind that does it, and no other has" + mend + "  14 |           send:\n     |           ^^^^\n",
+		},
+		{
 			"a shape edited by hand", "type: string", "type: int",
 			"idem.lock:11:9: the digest is not that of the identity above it: the file was edited by hand; idem.lock is written by idemgen; restore it from version control, then run idemgen\n",
 		},
@@ -159,6 +163,9 @@ func drawnEffect(t *rapid.T, name string) lock.Effect {
 	e := lock.Effect{Name: name, Guard: contracts.Once, OncePer: drawParts(t, 0), Removed: rapid.Bool().Draw(t, "removed")}
 	if rapid.Bool().Draw(t, "renamed") {
 		e.Called = "now_" + name[:min(len(name), 58)]
+	}
+	if rapid.Bool().Draw(t, "child") {
+		e.Guard, e.Work = contracts.ChildWork, "shipment"
 	}
 	e.KeyFormat = rapid.SampledFrom([]contracts.KeyFormat{"", contracts.KeyUUID, "base62:22"}).Draw(t, "key_format")
 	return e
@@ -264,6 +271,7 @@ func TestALockIsYAML(t *testing.T) {
 						Guard, Called string
 						KeyFormat     string `yaml:"key_format"`
 						Removed       bool
+						Work          string
 						OncePer       []struct{ Field, Wire, Type, Empty string } `yaml:"once_per"`
 					}
 				}

@@ -29,7 +29,7 @@ func withEffects(t *testing.T, version, effects string) lock.Contract {
 	spec := file.Contracts[0]
 	now := changed(func(v *lock.Version) { v.Number, v.Effects = spec.Version.V, nil })
 	for _, e := range spec.Effects {
-		locked := lock.Effect{Name: e.LedgerName(), Guard: e.Guard.V}
+		locked := lock.Effect{Name: e.LedgerName(), Guard: e.Guard.V, Work: e.Work.V}
 		if e.Was.Set {
 			locked.Called = e.Name.V
 		}
@@ -85,10 +85,23 @@ func TestEffectsAreRenamedAndRemovedByWhatTheContractSays(t *testing.T) {
 			steps: []string{send, send + "      mail: {guard: once, was: sent}\n"},
 			want:  "effects.mail.was: no effect of order_paid is called sent in idem.lock (did you mean send?): leave was out if the effect is new",
 		},
-		"was in a new kind":   {steps: []string{mail}, want: "effects.mail.was: no effect of order_paid is called send in idem.lock: leave was out if the effect is new"},
-		"was with a bump":     {version: "2", steps: []string{send, mail}, entry: "send called mail"},
-		"removed":             {steps: []string{send + ship, ship + gone}, entry: "send removed; ship"},
-		"removed and kept so": {steps: []string{send + ship, ship + gone, ship + gone}, entry: "send removed; ship"},
+		"was in a new kind": {steps: []string{mail}, want: "effects.mail.was: no effect of order_paid is called send in idem.lock: leave was out if the effect is new"},
+		"was with a bump":   {version: "2", steps: []string{send, mail}, entry: "send called mail"},
+		"the work of another kind": {
+			steps: []string{"      ship: {work: shipment}\n", "      ship: {work: parcel}\n"},
+			want:  "effects.ship.work: this is not what version 1 has in idem.lock, where it is work of the kind shipment; it would be work of the kind parcel, and work in flight would do it again under another key. Restore it; or, if work in flight can do both, give the effect another name and write ship: {removed: \"why\"} for the old one; or set version: 2",
+		},
+		"a function's, and then work of its own": {
+			steps: []string{send, "      send: {work: mail}\n"},
+			want:  "effects.send.work: this is not what version 1 has in idem.lock, where it is done by a function; it would be work of the kind mail, and",
+		},
+		"work of its own, and then a function's": {
+			steps: []string{"      send: {work: mail}\n", "      send: {guard: once}\n"},
+			want:  "effects.send.guard: this is not what version 1 has in idem.lock, where it is work of the kind mail; it would be done by a function, and",
+		},
+		"a read, and then work of its own": {steps: []string{price, "      price: {work: pricing}\n"}, entry: "price"},
+		"removed":                          {steps: []string{send + ship, ship + gone}, entry: "send removed; ship"},
+		"removed and kept so":              {steps: []string{send + ship, ship + gone, ship + gone}, entry: "send removed; ship"},
 		"removed, and forgotten later": {
 			steps: []string{send + ship, ship + gone, ship},
 			want:  "effects.send: version 1 has this effect in idem.lock as removed, and the contract no longer says so: work in flight may have done it as long as the version lives",

@@ -71,7 +71,7 @@ func (d *describer) partsOf(values []*model.Value) []lock.Part {
 func (d *describer) effects(c *model.Contract) []lock.Effect {
 	var effects []lock.Effect
 	for _, e := range c.Effects {
-		effect := lock.Effect{Name: e.Spec.LedgerName(), Guard: e.Spec.Guard.V, OncePer: d.partsOf(e.Per)}
+		effect := lock.Effect{Name: e.Spec.LedgerName(), Guard: e.Spec.Guard.V, Work: e.Spec.Work.V, OncePer: d.partsOf(e.Per)}
 		if e.Spec.Was.Set {
 			effect.Called = e.Spec.Name.V
 		}
