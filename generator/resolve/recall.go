@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/types"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,10 +162,13 @@ func wireSteps(path string) []string {
 		if n > 0 {
 			steps = append(steps, path[:n])
 		}
-		path = strings.TrimLeft(path[n:], ".?[]{}")
+		path = strings.TrimLeft(marks.ReplaceAllString(path[n:], ""), ".?[]{}")
 	}
 	return steps
 }
+
+// marks are those of pointers, lists, arrays with their length, and maps.
+var marks = regexp.MustCompile(`^(?:[.?]|\[[0-9]*\]|\{\})+`)
 
 // quoted is how long the quoted name is that s begins with.
 func quoted(s string) int {
