@@ -99,9 +99,16 @@ var arguments = map[NormalizerName]string{
 	DropParams: "drop_params needs the names of the parameters: {drop_params: [ref, session]}",
 }
 
+// calendar are the precisions that people ask for and that no instant has.
+var calendar = []string{"hour", "day", "date", "week", "month", "year"}
+
 func (p *parser) normalizer(it item, dst *Value[Normalizer]) {
 	if isText(it.node) && arguments[NormalizerName(it.node.Value)] != "" {
 		p.errorf(it.pos, it.path, "%s", arguments[NormalizerName(it.node.Value)])
+		return
+	}
+	if isText(it.node) && slices.Contains(calendar, it.node.Value) {
+		p.errorf(it.pos, it.path, "%s is no precision, since it begins at another instant in each time zone: cut the time in your code and write second here, or use a text such as 2026-03-01", it.node.Value)
 		return
 	}
 	var name Value[NormalizerName]

@@ -39,7 +39,7 @@ func (p *parser) provider(it item, dst *Value[string]) {
 		return
 	}
 	if _, known := knowledge.ProviderNamed(name); !known {
-		p.errorf(it.pos, it.path, "%q is no row of the table of providers%s: leave it out, and say what is known with remembers_for, header and key_format", clip(name), DidYouMean(name, knowledge.ProviderNames()))
+		p.errorf(it.pos, it.path, "%q is no row of the table of providers%s: leave it out; what you know of a provider's keys is said with remembers_for, header and key_format", clip(name), DidYouMean(name, knowledge.ProviderNames()))
 		return
 	}
 	*dst = Value[string]{V: name, Pos: it.pos, Set: true}

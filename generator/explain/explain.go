@@ -158,6 +158,7 @@ func acknowledge(w *writer, c *contracts.Contract) {
 	w.table(append(rows,
 		[]string{"ErrIdentity", "the input does not say which work it is", "no"},
 		[]string{"ErrLeaseLost", "the attempt was too slow, and another may have the work", "no"},
+		[]string{"ErrKindTaken", "a contract of another module or with another identity has this name in the ledger", "no"},
 		[]string{"ErrLedger, ErrSchema, ErrClosed, ErrContract", "the ledger could not be asked", "no"}))
 	w.para("What can never succeed and is not to be acknowledged belongs in the dead letters of the source.")
 }

@@ -119,6 +119,7 @@ func (w *writer) effects(h *Handler) error {
 		[2]string{"repeatable", "harmless to repeat"},
 		[2]string{"read", "a read whose answer is recorded"},
 	)
+	w.comment("or, in place of guard, work: KIND if it is other work of this package, with a contract of its own.")
 	w.line("    effects:")
 	for _, m := range h.Methods {
 		name := contracts.EffectName(m.Name)

@@ -296,6 +296,15 @@ func TestTheErrorsPageSaysWhatIsAcknowledged(t *testing.T) {
 	}
 }
 
+func TestAnExplanationNamesAllErrorsOfDo(t *testing.T) {
+	explained := read(t, "generator/explain/testdata/contracts.txtar")
+	for _, name := range firstWords(section(t, read(t, "docs/errors.md"), "## What Do returns")) {
+		if !regexp.MustCompile(`\b` + name + `\b`).MatchString(explained) {
+			t.Errorf("no explanation names %s", name)
+		}
+	}
+}
+
 var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
