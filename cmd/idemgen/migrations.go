@@ -20,7 +20,8 @@ migrations with a tool. Those that the folder has are found by their names and
 never touched; what is missing is numbered behind everything else in the folder,
 in its manner. After an update of idem, run it again.
 
-Programs that have no such tool call sqlite.Migrate instead.
+Programs that have no such tool call sqlite.Migrate or postgres.Migrate instead.
+For postgres the tables are in the schema idem.
 
 To take a migration back drops the tables, and the ledger with them: work that is
 delivered again after that is done again. For atlas, which plans that itself,
@@ -28,8 +29,8 @@ none is written.`,
 		flags: func(fs *flag.FlagSet) func(context.Context, *program, []string) int {
 			root := fs.String("C", "", "change to `DIR` first")
 			dir := fs.String("dir", "", "the `FOLDER` of the migrations")
-			dialect := choiceFlag{"", []string{"sqlite", "postgres"}}
-			fs.Var(&dialect, "dialect", "the `DATABASE`: sqlite (postgres is not supported yet)")
+			dialect := choiceFlag{"", migrate.Dialects()}
+			fs.Var(&dialect, "dialect", "the `DATABASE`: sqlite or postgres")
 			format := choiceFlag{"plain", migrate.Formats()}
 			fs.Var(&format, "format", "the `TOOL` that applies them: plain, goose, golang-migrate or atlas")
 			return func(_ context.Context, p *program, args []string) int {
@@ -37,7 +38,7 @@ none is written.`,
 				case len(args) > 0:
 					return p.badUsage("migrations", "want no arguments but flags")
 				case dialect.value == "":
-					return p.badUsage("migrations", "for which database? Say -dialect sqlite")
+					return p.badUsage("migrations", "for which database? Say -dialect sqlite or postgres")
 				case *dir == "":
 					return p.badUsage("migrations", "where do the migrations go? Say -dir FOLDER")
 				}

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-//go:embed sqlite/*.sql
+//go:embed sqlite/*.sql postgres/*.sql
 var scripts embed.FS
 
 // Options say what to write.
 type Options struct {
-	// Dialect is that of the database: sqlite.
+	// Dialect is that of the database: one of [Dialects].
 	Dialect string
 	// Format is that of the tool: one of [Formats].
 	Format string
@@ -89,14 +89,13 @@ type migration struct {
 	up, down string
 }
 
+// Dialects are the databases that there are migrations for.
+func Dialects() []string { return []string{"sqlite", "postgres"} }
+
 // migrations are those of a dialect, in order.
 func migrations(dialect string) ([]migration, error) {
-	switch dialect {
-	case "sqlite":
-	case "postgres":
-		return nil, errors.New("the dialect postgres is not supported yet")
-	default:
-		return nil, fmt.Errorf("unknown dialect %q: want sqlite", dialect)
+	if !slices.Contains(Dialects(), dialect) {
+		return nil, fmt.Errorf("unknown dialect %q: want one of %s", dialect, strings.Join(Dialects(), ", "))
 	}
 	names, err := fs.Glob(scripts, dialect+"/*.down.sql")
 	if err != nil {

@@ -20,12 +20,18 @@ var now = time.Date(2026, 11, 29, 19, 30, 15, 0, time.UTC)
 
 // The generator's copy and what the store applies itself are the same bytes.
 func TestMigrationsAreThoseOfTheStore(t *testing.T) {
-	const store = "../../runtime/sqlite/migrations"
+	for _, dialect := range Dialects() {
+		t.Run(dialect, func(t *testing.T) { wantMigrationsOfStore(t, dialect) })
+	}
+}
+
+func wantMigrationsOfStore(t *testing.T, dialect string) {
+	store := "../../runtime/" + dialect + "/migrations"
 	entries, err := os.ReadDir(store)
 	if err != nil || len(entries) == 0 {
 		t.Fatalf("no migrations in %s: %v", store, err)
 	}
-	list, err := migrations("sqlite")
+	list, err := migrations(dialect)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +49,7 @@ func TestMigrationsAreThoseOfTheStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		copied := filepath.Join("sqlite", e.Name())
+		copied := filepath.Join(dialect, e.Name())
 		if mine, err := os.ReadFile(copied); err != nil || !bytes.Equal(mine, theirs) {
 			t.Errorf("%s is not that of the store (%v); go test ./generator/migrate -update copies it", copied, err)
 			if *update {
@@ -256,9 +262,9 @@ func TestAtlasSumThatDoesNotFitIsNotReplaced(t *testing.T) {
 
 func TestUnsupportedDialectsAreRefused(t *testing.T) {
 	for dialect, want := range map[string]string{
-		"postgres": "the dialect postgres is not supported yet",
-		"mysql":    `unknown dialect "mysql": want sqlite`,
-		"":         `unknown dialect "": want sqlite`,
+		"mysql":   `unknown dialect "mysql": want one of sqlite, postgres`,
+		"":        `unknown dialect "": want one of sqlite, postgres`,
+		"sqlite/": `unknown dialect "sqlite/": want one of sqlite, postgres`,
 	} {
 		dir := filepath.Join(t.TempDir(), "new")
 		if _, err := Write(Options{Dialect: dialect, Format: "plain", Dir: dir, Now: now}); err == nil || err.Error() != want {

@@ -2,8 +2,10 @@ package pgtest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"os/exec"
@@ -16,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // URLVariable leads to a server whose user may create databases.
@@ -213,4 +217,34 @@ func (s *Server) Stop() error {
 		return nil
 	}
 	return os.RemoveAll(s.dir)
+}
+
+// Database leads to a new database of the server, which is gone after the test.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	at := s.URL(t)
+	name := fmt.Sprintf("idem_%016x", rand.Uint64())
+	admin := func(statement string) error {
+		ctx := context.WithoutCancel(t.Context()) // also after the test
+		conn, err := pgx.Connect(ctx, at)
+		if err != nil {
+			return err
+		}
+		_, err = conn.Exec(ctx, statement)
+		return errors.Join(err, conn.Close(ctx))
+	}
+	if err := admin(`CREATE DATABASE ` + name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := admin(`DROP DATABASE ` + name + ` WITH (FORCE)`); err != nil {
+			t.Error(err)
+		}
+	})
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatalf("%s: %v", URLVariable, err)
+	}
+	u.Path = "/" + name
+	return u.String()
 }

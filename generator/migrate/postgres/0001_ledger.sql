@@ -1,0 +1,206 @@
+-- The effect ledger, version 1.
+--
+-- Everything is in one PostgreSQL schema, whose name a store can be told.
+--
+-- A body is what a codec wrote; its codec column is the flag of its presence (''
+-- means that there is none), so that an empty value and no value differ. Free
+-- text is never null. Identifiers and names compare byte by byte.
+
+CREATE SCHEMA IF NOT EXISTS idem;
+
+CREATE TABLE idem.ledger_meta (
+  one              integer NOT NULL PRIMARY KEY CHECK (one = 1),
+  ledger_id        text    NOT NULL,
+  schema_version   integer NOT NULL,
+  -- the lowest schema version that a program must know to write these tables
+  min_runtime      integer NOT NULL,
+  -- tells the key of keyed identities from others, and nothing about it; null
+  -- until the first one is used
+  key_check        bytea   CHECK (octet_length(key_check) = 32)
+);
+
+-- No index holds locked_until, so that a renewal touches the table alone: keep it
+-- so. The fillfactor leaves room for the new versions of a row beside it.
+CREATE TABLE idem.work_log (
+  work_id          text COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(work_id) = 64),
+  kind             text COLLATE "C" NOT NULL,
+  version          integer NOT NULL,
+  scope            text COLLATE "C" NOT NULL DEFAULT '',
+  state            text COLLATE "C" NOT NULL CHECK (state IN ('running', 'failed', 'unknown', 'waiting', 'dead', 'done')),
+  claim_token      bytea   CHECK (octet_length(claim_token) = 16),
+  attempt          integer NOT NULL CHECK (attempt >= 0),
+  budget_left      integer NOT NULL CHECK (budget_left >= 0),
+  payload          bytea,
+  payload_codec    text    NOT NULL DEFAULT '',
+  payload_hash     bytea   CHECK (octet_length(payload_hash) = 32),
+  payload_shape    text COLLATE "C" NOT NULL DEFAULT '',
+  result           bytea,
+  result_codec     text    NOT NULL DEFAULT '',
+  external_ref     text    NOT NULL DEFAULT '',
+  error_class      text    NOT NULL DEFAULT '' CHECK (error_class IN ('', 'transient', 'not_applied', 'permanent', 'unknown')),
+  last_error       text    NOT NULL DEFAULT '',
+  next_attempt_at  timestamptz,
+  locked_until     timestamptz,
+  release          text    NOT NULL DEFAULT '',
+  run_id           text,
+  correlation_id   text    NOT NULL DEFAULT '',
+  created_at       timestamptz NOT NULL,
+  updated_at       timestamptz NOT NULL,
+  done_at          timestamptz,
+  -- of done and dead work; null: never
+  expires_at       timestamptz,
+  -- the kind that has to succeed besides before the work is forgotten
+  until_success_of text COLLATE "C" NOT NULL DEFAULT '',
+  -- the newer work because of which this one is done without a result
+  superseded_by    text COLLATE "C" NOT NULL DEFAULT '' CHECK (superseded_by = '' OR length(superseded_by) = 64),
+  CHECK ((payload_codec = '') = (payload IS NULL)),
+  CHECK ((result_codec = '') = (result IS NULL)),
+  -- a lease without an end, or an owner without a lease, cannot exist
+  CHECK ((state = 'running') = (locked_until IS NOT NULL)),
+  CHECK ((state = 'running') = (claim_token IS NOT NULL)),
+  CHECK ((state = 'failed') = (next_attempt_at IS NOT NULL)),
+  CHECK ((state IN ('done', 'dead')) = (done_at IS NOT NULL)),
+  CHECK (expires_at IS NULL OR state IN ('done', 'dead')),
+  CHECK (until_success_of = '' OR expires_at IS NOT NULL),
+  CHECK (superseded_by = '' OR state = 'done')
+) WITH (fillfactor = 80);
+
+CREATE INDEX work_due       ON idem.work_log (next_attempt_at) WHERE state = 'failed';
+CREATE INDEX work_running   ON idem.work_log (work_id)         WHERE state = 'running';
+CREATE INDEX work_attention ON idem.work_log (updated_at)      WHERE state IN ('dead', 'unknown');
+CREATE INDEX work_expiring  ON idem.work_log (expires_at)      WHERE expires_at IS NOT NULL;
+
+CREATE TABLE idem.effect_log (
+  work_id       text COLLATE "C" NOT NULL,
+  effect        text COLLATE "C" NOT NULL,
+  per_hash      text COLLATE "C" NOT NULL DEFAULT '',
+  seq           integer NOT NULL CHECK (seq > 0),
+  guard         text    NOT NULL CHECK (guard IN ('transaction', 'idempotency_key', 'upsert', 'find_first', 'once', 'repeatable', 'read', 'work')),
+  state         text    NOT NULL CHECK (state IN ('started', 'not_applied', 'done', 'refused', 'given_up', 'unknown')),
+  effect_key    text COLLATE "C" NOT NULL DEFAULT '',
+  key_epoch     integer NOT NULL DEFAULT 0 CHECK (key_epoch >= 0),
+  -- calls that were started, whatever came of them
+  calls         integer NOT NULL DEFAULT 0 CHECK (calls >= 0),
+  payload_hash  bytea   CHECK (octet_length(payload_hash) = 32),
+  payload_shape text COLLATE "C" NOT NULL DEFAULT '',
+  input         bytea,
+  input_codec   text    NOT NULL DEFAULT '',
+  result        bytea,
+  result_codec  text    NOT NULL DEFAULT '',
+  external_ref  text    NOT NULL DEFAULT '',
+  last_error    text    NOT NULL DEFAULT '',
+  started_at    timestamptz NOT NULL,
+  done_at       timestamptz,
+  PRIMARY KEY (work_id, effect, per_hash),
+  UNIQUE (work_id, seq),
+  CHECK ((input_codec = '') = (input IS NULL)),
+  CHECK ((result_codec = '') = (result IS NULL)),
+  CHECK ((state IN ('done', 'refused', 'given_up')) = (done_at IS NOT NULL))
+) WITH (fillfactor = 80);
+
+-- What was sent to whom, so that nobody sends it again before it expires. The
+-- content is a hash; the result is that of the effect that sent it.
+CREATE TABLE idem.sent_messages (
+  channel      text COLLATE "C" NOT NULL,
+  chat_id      text COLLATE "C" NOT NULL,
+  content_hash bytea   NOT NULL CHECK (octet_length(content_hash) = 32),
+  state        text    NOT NULL CHECK (state IN ('sending', 'sent', 'given_up')),
+  work_id      text COLLATE "C" NOT NULL,
+  effect       text    NOT NULL,
+  effect_key   text COLLATE "C" NOT NULL,
+  result       bytea,
+  result_codec text    NOT NULL DEFAULT '',
+  external_ref text    NOT NULL DEFAULT '',
+  last_error   text    NOT NULL DEFAULT '',
+  sent_at      timestamptz,
+  expires_at   timestamptz NOT NULL,
+  PRIMARY KEY (channel, chat_id, content_hash),
+  CHECK ((result_codec = '') = (result IS NULL)),
+  CHECK ((state = 'sent') = (sent_at IS NOT NULL))
+);
+
+CREATE INDEX message_expiring ON idem.sent_messages (expires_at);
+
+CREATE TABLE idem.attempt_log (
+  work_id        text COLLATE "C" NOT NULL,
+  attempt        integer NOT NULL CHECK (attempt > 0),
+  started_at     timestamptz NOT NULL,
+  ended_at       timestamptz,
+  -- null while the attempt runs
+  outcome        text    CHECK (outcome IN ('done', 'superseded', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned')),
+  error_class    text    NOT NULL DEFAULT '',
+  error          text    NOT NULL DEFAULT '',
+  release        text    NOT NULL DEFAULT '',
+  correlation_id text    NOT NULL DEFAULT '',
+  PRIMARY KEY (work_id, attempt),
+  CHECK ((ended_at IS NULL) = (outcome IS NULL))
+) WITH (fillfactor = 80);
+
+-- The highest mark that was done among works about one thing, for as long as the
+-- work that set it is remembered. Without a work it is a place that a transaction
+-- has taken to keep others out, and stands for nothing.
+CREATE TABLE idem.latest_log (
+  series  bytea  NOT NULL PRIMARY KEY CHECK (octet_length(series) = 32),
+  mark    bigint NOT NULL,
+  work_id text COLLATE "C" NOT NULL
+);
+
+-- The kinds that some work waits for before it is forgotten, each with the newest
+-- of its works that succeeded: when that was claimed first; null: none did.
+CREATE TABLE idem.success_log (
+  kind       text COLLATE "C" NOT NULL,
+  scope      text COLLATE "C" NOT NULL,
+  started_at timestamptz,
+  PRIMARY KEY (kind, scope)
+);
+
+-- Other names of work: what a later version of its contract calls it, if that
+-- honours the earlier one. An alias is one step long, and forgotten with its row.
+CREATE TABLE idem.work_alias (
+  work_id    text COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(work_id) = 64),
+  leads_to   text COLLATE "C" NOT NULL CHECK (length(leads_to) = 64 AND leads_to <> work_id),
+  created_at timestamptz NOT NULL
+);
+
+CREATE INDEX work_alias_row ON idem.work_alias (leads_to);
+
+-- Whose a kind and version are: the contract of one module, with one identity.
+CREATE TABLE idem.contract_log (
+  kind       text COLLATE "C" NOT NULL,
+  version    integer NOT NULL,
+  digest     text    NOT NULL,
+  module     text    NOT NULL,
+  first_seen timestamptz NOT NULL,
+  PRIMARY KEY (kind, version)
+);
+
+-- For the view: bytes that are no UTF-8 must not make all of it unreadable.
+CREATE FUNCTION idem.readable(body bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+  RETURN convert_from(body, 'UTF8');
+EXCEPTION WHEN OTHERS THEN
+  RETURN encode(body, 'escape');
+END
+$$;
+
+-- For people: bodies as text where they are JSON, times as text in UTC.
+CREATE VIEW idem.work_view AS
+SELECT
+  work_id, kind, version, scope, state, attempt, budget_left,
+  CASE WHEN payload_codec IN ('json', 'redacted') THEN idem.readable(payload) END AS payload,
+  payload_codec,
+  CASE result_codec WHEN 'json' THEN idem.readable(result) END AS result,
+  result_codec,
+  external_ref, error_class, last_error,
+  to_char(next_attempt_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS next_attempt_at,
+  to_char(locked_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS locked_until,
+  release, run_id, correlation_id,
+  to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
+  to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS updated_at,
+  to_char(done_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS done_at,
+  to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS expires_at,
+  until_success_of, superseded_by
+FROM idem.work_log;
+
+INSERT INTO idem.ledger_meta (one, ledger_id, schema_version, min_runtime)
+VALUES (1, replace(gen_random_uuid()::text, '-', ''), 1, 1);
