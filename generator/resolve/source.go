@@ -74,7 +74,7 @@ func parseSource(fset *token.FileSet, build *build.Context, dir string, withOwn 
 		return stray
 	})
 	for _, file := range all {
-		if file.Name.Name == s.name {
+		if file.Name.Name == s.name || file.Name.Name == s.name+"_test" && s.spreads(file) {
 			s.reserve(file)
 		}
 		if name := strings.TrimSuffix(file.Name.Name, "_test"); name == s.name && !slices.Contains(s.files, file) {
@@ -184,6 +184,14 @@ func (s *source) reserve(file *ast.File) {
 			s.imports[guessName(importPathOf(imp))] = true
 		}
 	}
+}
+
+// spreads tells whether tests from outside import all names of the package as
+// their own, so that no two may meet.
+func (s *source) spreads(file *ast.File) bool {
+	return slices.ContainsFunc(file.Imports, func(imp *ast.ImportSpec) bool {
+		return imp.Name != nil && imp.Name.Name == "." && importPathOf(imp) == s.path
+	})
 }
 
 func importPathOf(imp *ast.ImportSpec) string {
