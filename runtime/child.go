@@ -216,6 +216,85 @@ func (r *Run) await(e *entry, why *Error) {
 	e.waits = why
 }
 
+// settleNamesakes is for children that an earlier attempt has begun and this one, which
+// is over, has not asked for: by that name. While a deployment takes, another version
+// of the program may have called the same child by another one, and what it began
+// and the ledger does not know was never done.
+func (r *Run) settleNamesakes() *Error {
+	rows := make(map[WorkID]*entry) // the children that were asked for
+	var begun []*entry
+	for _, e := range r.order {
+		switch {
+		case e.row.Guard != GuardWork:
+		case e.asked == 0 && (e.row.State == EffectStarted || e.row.State == EffectDone):
+			begun = append(begun, e)
+		}
+	}
+	if len(begun) == 0 {
+		return nil
+	}
+	for _, e := range r.order {
+		if e.asked > 0 && e.row.Guard == GuardWork {
+			child, err := r.child(e)
+			if err != nil {
+				return err
+			}
+			rows[child] = e
+		}
+	}
+	for _, e := range begun {
+		child, err := r.child(e)
+		if err != nil {
+			return err
+		}
+		if same := rows[child]; child.IsZero() || same != nil {
+			if err := r.settleNamesake(e, same); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// child is the ID of the child's row, or zero if there is none.
+func (r *Run) child(e *entry) (WorkID, *Error) {
+	id, err := ParseWorkID(e.row.Key)
+	if err != nil {
+		return WorkID{}, r.stick(r.fail(ErrLedger, e.id.Name, ClassUnknown, fmt.Errorf("the row's key names no work: %w", err)))
+	}
+	var work Work
+	err = r.core.durably(r.ctx, func(ctx context.Context) (err error) {
+		work, err = r.core.store.Lookup(ctx, id)
+		return err
+	})
+	if err != nil {
+		return WorkID{}, r.ledgerError(e.id.Name, err)
+	}
+	return work.ID, nil
+}
+
+// settleNamesake makes e say what is known of the same child by another name; nil
+// stands for one that has not begun.
+func (r *Run) settleNamesake(e, same *entry) *Error {
+	w := EffectWrite{Guard: GuardWork, State: EffectNotApplied, Key: e.row.Key, PayloadHash: e.row.PayloadHash, PayloadShape: e.row.PayloadShape, Calls: e.row.Calls}
+	if same != nil {
+		e.asked, e.waits = same.asked, same.waits
+		if same.waits != nil || same.row.State == EffectStarted {
+			return nil
+		}
+		w.State, w.Key, w.PayloadHash, w.PayloadShape = same.row.State, same.row.Key, same.row.PayloadHash, same.row.PayloadShape
+		w.Result, w.ExternalRef, w.Error = same.row.Result, same.row.ExternalRef, same.row.LastError
+	}
+	if _, err := r.write(r.ctx, e, w); err != nil {
+		own, ok := errors.AsType[*Error](err)
+		if !ok {
+			own = r.ledgerError(e.id.Name, err)
+		}
+		return own
+	}
+	return nil
+}
+
 // otherWork is why an attempt ends early: a child has not ended or cannot begin, or
 // who sends the same message has not ended, and may at the time that it says. The
 // zero time means that nobody knows, as where a person decides.

@@ -408,26 +408,75 @@ func TestBegunChildGoesOnUnderTheVersionThatHonoursIt(t *testing.T) {
 }
 
 // In a rolling deploy an old binary takes a parent over that a new one began: it
-// asks for the child by its old name, and must not do it again.
-func TestOldBinaryDoesNotRepeatTheChildOfANewOne(t *testing.T) {
+// asks for the child by its old name. It must not do it again, nor take what the new
+// one has begun for something else.
+func TestBinariesOfTwoVersionsTakeOneAnothersParentsOver(t *testing.T) {
+	boom := errors.New("boom")
+	for name, test := range map[string]struct {
+		first  []error // what the child's effect gives
+		killed string  // what the first attempt is as if it had not come to
+		calls  int64
+	}{
+		"once the child is done":               {calls: 1},
+		"while the child waits":                {first: []error{idem.NotApplied(boom)}, calls: 2},
+		"once the child has been done, unseen": {killed: `update effect_log set state = 'started', done_at = null, result = null, result_codec = '' where guard = 'work'`, calls: 1},
+		"before the child has begun": {calls: 2, killed: `update effect_log set state = 'started', done_at = null, result = null, result_codec = '', effect_key = substr(effect_key, 2) || '0' where guard = 'work';
+			delete from work_log where kind = 'child'; delete from work_alias; delete from attempt_log where work_id not in (select work_id from work_log);
+			delete from effect_log where work_id not in (select work_id from work_log)`},
+	} {
+		for which, newFirst := range map[string]bool{"new first": true, "old first": false} {
+			t.Run(name+", "+which, func(t *testing.T) {
+				w := newWorld(t)
+				send := idem.Repeatable(w.failing("send", test.first...))
+				fail := true
+				define := func(s idem.Spec[order, receipt]) idem.Contract[order, receipt] {
+					ship := idem.Child("ship", idem.Define(w.ledger, s))
+					return idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+						out, err := ship.Do(ctx, run, in)
+						if fail {
+							err = errors.Join(err, errors.New("killed here"))
+						}
+						return out, err
+					}))
+				}
+				binaries := []idem.Contract[order, receipt]{define(secondVersion(one(send))), define(childSpec(one(send)))}
+				if !newFirst {
+					slices.Reverse(binaries)
+				}
+				_, err := binaries[0].Do(t.Context(), order{ID: "1"})
+				w.due(err)
+				w.clock.advance(time.Minute) // the child may be due later
+				if test.killed != "" {
+					w.exec(test.killed)
+				}
+				_, err = binaries[1].Do(t.Context(), order{ID: "1"}) // killed as well
+				w.due(err)
+				w.clock.advance(time.Minute)
+				fail = false
+				if result, err := binaries[0].Do(t.Context(), order{ID: "1"}); err != nil || result.Replayed {
+					t.Errorf("%+v, %v", result, err)
+				}
+				w.wantCalls(test.calls)
+				w.wantRows(1, `select count(*) from work_log where kind = 'child'`)
+				w.wantRows(0, `select count(*) from effect_log where state = 'started'`)
+			})
+		}
+	}
+}
+
+// A child that an earlier attempt began and that this one does not ask for by any
+// name is another choice of the handler.
+func TestParentThatChoosesAnotherChildStops(t *testing.T) {
 	w := newWorld(t)
-	send := idem.Repeatable(w.effect("send"))
-	fail := true
-	define := func(s idem.Spec[order, receipt]) idem.Contract[order, receipt] {
-		ship := idem.Child("ship", idem.Define(w.ledger, s))
-		return idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
-			out, err := ship.Do(ctx, run, in)
-			if fail {
-				err = errors.Join(err, errors.New("killed here"))
-			}
-			return out, err
-		}))
-	}
-	_, err := define(secondVersion(one(send))).Do(t.Context(), order{ID: "1"})
+	ship := idem.Child("ship", idem.Define(w.ledger, childSpec(one(idem.Repeatable(w.effect("send"))))))
+	chosen, fail := "a", errors.New("killed here")
+	parent := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		out, err := ship.Do(ctx, run, order{ID: chosen})
+		return out, errors.Join(err, fail)
+	}))
+	_, err := parent.Do(t.Context(), order{ID: "1"})
 	w.due(err)
-	fail = false
-	if _, err := define(childSpec(one(send))).Do(t.Context(), order{ID: "1"}); err != nil && !errors.Is(err, idem.ErrEffectDiverged) {
-		t.Error(err)
-	}
-	w.wantCalls(1)
+	chosen, fail = "b", nil
+	_, err = parent.Do(t.Context(), order{ID: "1"})
+	wantIs(t, err, idem.ErrEffectDiverged)
 }

@@ -502,7 +502,9 @@ func (c *contract[Tx, In, Out]) handle(run *Run, in In, finish func(out Out, fai
 func (c *contract[Tx, In, Out]) settle(run *Run, work Work, out Out, failure error) (End, error) {
 	sticky := run.stuck()
 	if sticky == nil && failure == nil {
-		sticky = run.unsettled()
+		if sticky = run.settleNamesakes(); sticky == nil {
+			sticky = run.unsettled()
+		}
 	}
 	end := End{Fence: run.fence, Window: c.spec.Window, ExternalRef: run.lastRef, Mark: run.mark}
 	if newer, ok := newerThan(sticky); ok {
