@@ -64,9 +64,9 @@ func (c *Claim) IDs() []WorkID {
 //	own ID leads to a row that has one of the claim's IDs  that row
 //	a predecessor has a row of its own that a program      that row, and the own ID leads there
 //	of its version or an older one made                    unless it leads somewhere
-//	own ID leads to another row                            that row
 //	a predecessor leads to a row that a program of its     that row, and the own ID leads there
-//	version or an older one made
+//	version or an older one made                           unless it leads somewhere
+//	own ID leads to another row                            that row
 //	nothing of all that: the work is new                   the oldest of the IDs that leads to no
 //	                                                       row, and the newer ones lead there
 //
@@ -77,8 +77,9 @@ func (c *Claim) IDs() []WorkID {
 // stands for all of them.
 //
 // With a coarser identity several old works have one new ID. Each that was begun
-// goes on by itself (the second line), and whatever comes later is answered by the
-// one that came first (the third).
+// goes on by itself (the second line and the third: an old version may have it under
+// the ID of a still older one), and whatever comes later is answered by the one that
+// came first (the fourth).
 func (c *Claim) Place(known []Standing) (Place, error) {
 	ids := c.IDs()
 	if len(known) != len(ids) {
@@ -97,13 +98,13 @@ func (c *Claim) Place(known []Standing) (Place, error) {
 			return Place{Row: p.ID, Aliases: alias}, nil
 		}
 	}
-	if own.lives() {
-		return Place{Row: own.Row}, nil
-	}
 	for i, p := range c.Predecessors {
 		if at := known[i+1]; at.lives() && at.Aliased && at.Version <= p.Version {
 			return Place{Row: at.Row, Aliases: alias}, nil
 		}
+	}
+	if own.lives() {
+		return Place{Row: own.Row}, nil
 	}
 	return newPlace(ids, known), nil
 }

@@ -35,6 +35,7 @@ func TestPlaceOfAClaim(t *testing.T) {
 		{"coarser: nothing of its own", leads{"v3": to("other", 1)}, "other", nil, false},
 		{"coarser: a predecessor leads to another's row", leads{"v2": to("other", 1)}, "other", []string{"v3"}, false},
 		{"coarser: a predecessor leads to another's row, beside an old one", leads{"v2": to("other", 1), "v1": row(1)}, "v1", []string{"v3"}, false},
+		{"coarser: an old work under a still older ID beside what the new ID leads to", leads{"v3": to("other", 2), "v2": to("v1", 2), "v1": row(2)}, "v1", nil, false},
 		{"an alias to what is forgotten leads nowhere", leads{"v3": to("v1", 0), "v2": to("v1", 0)}, "v1", []string{"v3", "v2"}, false},
 		{"and has to go if the row gets the ID", leads{"v2": to("v1", 0), "v1": row(2)}, "v2", []string{"v3"}, true},
 	} {

@@ -119,11 +119,11 @@ func (m *model) place(c idem.Claim, now time.Time) (row idem.WorkID, names []ide
 	if id, found := ofOldProgram(true); found {
 		return id, name(c.ID)
 	}
-	if lives {
-		return own.ID, nil
-	}
 	if id, found := ofOldProgram(false); found {
 		return id, name(c.ID)
+	}
+	if lives {
+		return own.ID, nil
 	}
 	for i := len(ids) - 1; ; i-- {
 		if _, lives := m.alive(ids[i], now); !lives {

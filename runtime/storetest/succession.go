@@ -21,6 +21,7 @@ func successionTests[Tx any]() []namedTest[Tx] {
 		{"AFinerIdentitySwallowsNoWork", finerIdentity[Tx]},
 		{"AFinerIdentityRepeatsNoOldWork", finerAfterOld[Tx]},
 		{"ACoarserIdentityLetsEachOldWorkGoOn", coarserIdentity[Tx]},
+		{"ACoarserIdentityRepeatsNoPartOfAFinerOne", coarserAfterFiner[Tx]},
 		{"ACoarserIdentityTakesNewWorkForOne", coarserNewWork[Tx]},
 		{"NamesAreForgottenWithTheirWork", namesAreForgotten[Tx]},
 		{"NamesOutliveTheContractThatMadeThem", namesOutlive[Tx]},
@@ -194,6 +195,15 @@ func coarserIdentity[Tx any](h *harness[Tx]) {
 	h.mustNotWinAt("line 1", as(2, "order", "line 1"), idem.StateDone)
 	h.mustNotWinAt("line 2", as(2, "order", "line 2"), idem.StateDone)
 	h.wantSame("what the new name leads to", h.lookup(workID("order")).ID, workID("line 1"))
+}
+
+// coarserAfterFiner: the second version has split the work of the first, and the
+// third puts parts of several together. What the second did of one part is done.
+func coarserAfterFiner[Tx any](h *harness[Tx]) {
+	h.end(done(h.mustWinAt("order", as(2, "line 1", "order")).Fence))
+	h.mustWinAt("other order", as(3, "lines", "other line", "other order"))
+	h.mustNotWinAt("order", as(3, "lines", "line 1", "order"), idem.StateDone)
+	h.mustNotWinAt("other order", as(3, "lines", "line 2", "order"), idem.StateRunning)
 }
 
 func coarserNewWork[Tx any](h *harness[Tx]) {
