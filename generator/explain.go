@@ -3,12 +3,12 @@ package generator
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/explain"
+	"github.com/idemgen/idem/generator/observe"
 	"github.com/idemgen/idem/generator/resolve"
 )
 
@@ -32,13 +32,14 @@ func Explain(ctx context.Context, options Options, kind string) (Explanation, er
 	if err != nil {
 		return Explanation{}, fmt.Errorf("find the working directory: %w", err)
 	}
-	mod, err := resolve.ModuleOf(dir)
+	w := observe.New(options.Env)
+	mod, err := resolve.ModuleOf(w, dir)
 	if err != nil {
 		return Explanation{}, err
 	}
 	var kinds []string
 	var found *Explanation
-	err = eachContract(ctx, dir, mod, func(file *contracts.File, c *contracts.Contract, diags contracts.Diagnostics) error {
+	err = eachContract(ctx, w, dir, mod, func(file *contracts.File, c *contracts.Contract, diags contracts.Diagnostics) error {
 		if c.Kind.V == kind && found == nil {
 			e := explanation(file, c, diags)
 			found = &e
@@ -57,15 +58,15 @@ func Explain(ctx context.Context, options Options, kind string) (Explanation, er
 
 // eachContract reads the contracts of a module, those with errors too, until do
 // returns an error. Names of files are relative to dir.
-func eachContract(ctx context.Context, dir string, mod resolve.Module, do func(*contracts.File, *contracts.Contract, contracts.Diagnostics) error) error {
-	dirs, err := resolve.Find(ctx, mod.Root, []string{"./..."})
+func eachContract(ctx context.Context, w *observe.World, dir string, mod resolve.Module, do func(*contracts.File, *contracts.Contract, contracts.Diagnostics) error) error {
+	dirs, err := resolve.Find(ctx, w, mod.Root, []string{"./..."})
 	if err != nil {
 		return err
 	}
 	for _, d := range dirs {
 		for _, name := range d.Contracts {
 			path := filepath.Join(d.Path, name)
-			src, err := os.ReadFile(path)
+			src, err := w.ReadFile(path)
 			if err != nil {
 				return fmt.Errorf("read contract: %w", err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/emit"
 	"github.com/idemgen/idem/generator/model"
+	"github.com/idemgen/idem/generator/observe"
 	"github.com/idemgen/idem/generator/resolve"
 	"github.com/idemgen/idem/internal/directive"
 )
@@ -37,6 +37,11 @@ type Options struct {
 	Env []string
 	// Check compares instead of writing.
 	Check bool
+	// Memory is a directory for what runs remember of each other: one that finds
+	// everything as the one before has left it does nothing again. It is made when
+	// it is needed, and may be deleted at any time. Empty means that nothing is
+	// remembered; with Check nothing is either.
+	Memory string
 }
 
 // Change is what a run did to a file, or found out about it.
@@ -74,7 +79,9 @@ type Report struct {
 	Files []File
 	// Contracts is how many contracts were read.
 	Contracts int
-	Stats     Stats
+	// Remembered says that nothing has changed since a run that found nothing wrong.
+	Remembered bool
+	Stats      Stats
 }
 
 // Stale tells whether a check found a file that generating would change.
@@ -118,75 +125,91 @@ const (
 )
 
 func run(ctx context.Context, options Options) (Report, error) {
-	var report Report
 	dir, err := filepath.Abs(options.Dir)
 	if err != nil {
-		return report, fmt.Errorf("find the working directory: %w", err)
+		return Report{}, fmt.Errorf("find the working directory: %w", err)
 	}
 	patterns := options.Patterns
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	dirs, err := resolve.Find(ctx, dir, patterns)
-	if err != nil {
+	w := observe.New(options.Env)
+	before := remembered(options, dir, patterns)
+	if report, ok := before.recall(ctx, w); ok {
+		return report, nil
+	}
+	report, plan, err := compile(ctx, w, options, dir, patterns)
+	switch {
+	case err != nil || report.Diagnostics.HasErrors():
+		return report, err
+	case options.Check:
+		report.Files = plan.compare(dir)
+		return report, nil
+	}
+	if report.Files, err = plan.write(dir); err != nil {
 		return report, err
 	}
-	inputs, diags, err := parse(dir, dirs)
+	before.keep(w, plan, report)
+	return report, nil
+}
+
+// compile makes the files of all contracts that the patterns match, without
+// writing them.
+func compile(ctx context.Context, w *observe.World, options Options, dir string, patterns []string) (report Report, p plan, err error) {
+	dirs, err := resolve.Find(ctx, w, dir, patterns)
 	if err != nil {
-		return report, err
+		return report, p, err
+	}
+	inputs, diags, err := parse(w, dir, dirs)
+	if err != nil {
+		return report, p, err
 	}
 	for _, in := range inputs {
 		for _, f := range in.Files {
 			report.Contracts += len(f.Contracts)
 		}
 	}
-	read, err := readLocks(dir, patterns, dirs, inputs)
+	read, err := readLocks(w, dir, patterns, dirs, inputs)
 	if err != nil {
-		return report, err
+		return report, p, err
 	}
-	packages, more, stats, err := resolve.Packages(ctx, resolve.Options{Dir: dir, Tags: options.Tags, Env: options.Env, Locks: read.files()}, inputs)
+	packages, more, stats, err := resolve.Packages(ctx, resolve.Options{Dir: dir, Tags: options.Tags, World: w, Locks: read.files()}, inputs)
 	report.Stats.Stats = stats
 	if err != nil {
-		return report, err
+		return report, p, err
 	}
 	locked, found, err := read.update(inputs, packages, !slices.Concat(diags, more).HasErrors())
 	if err != nil {
-		return report, err
+		return report, p, err
 	}
 	report.Diagnostics = slices.Concat(diags, more, found).Sorted()
 	if report.Diagnostics.HasErrors() {
-		return report, nil
+		return report, p, nil
 	}
-	plan, err := render(dirs, packages)
-	if err != nil {
-		return report, err
+	if p, err = render(w, dirs, packages); err != nil {
+		return report, p, err
 	}
-	plan.files = append(locked, plan.files...) // first, since they may have to wait
-	if options.Check {
-		report.Files = plan.compare(dir)
-		return report, nil
-	}
-	report.Files, err = plan.write(dir)
-	return report, err
+	p.files = append(locked, p.files...) // first, since they may have to wait
+	return report, p, nil
 }
 
 // parse reads the contract files. Those with errors are told about and go no
 // further.
-func parse(dir string, dirs []*resolve.Dir) ([]*resolve.Input, contracts.Diagnostics, error) {
+func parse(w *observe.World, dir string, dirs []*resolve.Dir) ([]*resolve.Input, contracts.Diagnostics, error) {
 	var inputs []*resolve.Input
 	var diags contracts.Diagnostics
 	for _, d := range dirs {
 		in := &resolve.Input{Dir: d}
 		for _, name := range d.Contracts {
 			path := filepath.Join(d.Path, name)
-			src, err := os.ReadFile(path)
+			src, err := w.ReadFile(path)
 			if err != nil {
 				return nil, nil, fmt.Errorf("read contract: %w", err)
 			}
 			file, more := contracts.Parse(resolve.Show(dir, path), src)
 			if !more.HasErrors() {
 				more = append(more, checkName(file, name)...)
-				taken, err := checkOutput(file, d, name)
+				taken, err := checkOutput(w, file, d, name)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -219,13 +242,13 @@ func checkName(file *contracts.File, name string) contracts.Diagnostics {
 }
 
 // checkOutput refuses to replace files that idemgen did not write.
-func checkOutput(file *contracts.File, d *resolve.Dir, name string) (contracts.Diagnostics, error) {
+func checkOutput(w *observe.World, file *contracts.File, d *resolve.Dir, name string) (contracts.Diagnostics, error) {
 	var diags contracts.Diagnostics
 	for _, output := range []string{resolve.OutputName(name), resolve.TestName(name)} {
 		if !slices.Contains(d.Outputs, output) {
 			continue
 		}
-		src, err := os.ReadFile(filepath.Join(d.Path, output))
+		src, err := w.ReadFile(filepath.Join(d.Path, output))
 		if err != nil {
 			return nil, fmt.Errorf("read generated file: %w", err)
 		}
@@ -252,7 +275,7 @@ type planned struct {
 
 // render makes the files of all packages, and finds those that no contract
 // stands for any more.
-func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
+func render(w *observe.World, dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 	var p plan
 	var drafts []draft
 	for _, m := range packages {
@@ -265,7 +288,7 @@ func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 		}
 	}
 	var err error
-	if p.files, err = finish(drafts); err != nil {
+	if p.files, err = finish(w, drafts); err != nil {
 		return p, err
 	}
 	for _, d := range dirs {
@@ -274,7 +297,7 @@ func render(dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 			if slices.ContainsFunc(p.files, func(f planned) bool { return f.path == path }) {
 				continue
 			}
-			src, err := os.ReadFile(path)
+			src, err := w.ReadFile(path)
 			if err != nil {
 				return p, fmt.Errorf("read generated file: %w", err)
 			}
@@ -294,7 +317,7 @@ type draft struct {
 
 // finish makes contents of drafts, on all processors, since that takes longer than
 // anything else. Each draft is let go as soon as it is done.
-func finish(drafts []draft) ([]planned, error) {
+func finish(w *observe.World, drafts []draft) ([]planned, error) {
 	files := make([]planned, len(drafts))
 	errs := make([]error, len(drafts))
 	var next atomic.Int64
@@ -303,7 +326,7 @@ func finish(drafts []draft) ([]planned, error) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(drafts); i = int(next.Add(1)) - 1 {
 				files[i].path = drafts[i].path
-				files[i].content, errs[i] = drafts[i].content()
+				files[i].content, errs[i] = drafts[i].content(w)
 				drafts[i] = draft{}
 			}
 		})
@@ -314,8 +337,8 @@ func finish(drafts []draft) ([]planned, error) {
 
 // content is what the file should hold: what it holds, if that is the same code,
 // since that is told faster than it is written.
-func (d draft) content() ([]byte, error) {
-	old, err := os.ReadFile(d.path)
+func (d draft) content(w *observe.World) ([]byte, error) {
+	old, err := w.ReadFile(d.path)
 	if err == nil && d.Is(old) {
 		return old, nil
 	}

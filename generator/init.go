@@ -10,6 +10,7 @@ import (
 	"regexp"
 
 	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/observe"
 	"github.com/idemgen/idem/generator/resolve"
 	"github.com/idemgen/idem/generator/starter"
 )
@@ -35,14 +36,15 @@ func Init(ctx context.Context, options Options, handler, kind string) (Started, 
 	if err != nil {
 		return Started{}, fmt.Errorf("find the working directory: %w", err)
 	}
-	found, err := resolve.Start(ctx, resolve.Options{Dir: dir, Tags: options.Tags, Env: options.Env}, dir, handler)
+	w := observe.New(options.Env)
+	found, err := resolve.Start(ctx, resolve.Options{Dir: dir, Tags: options.Tags, World: w}, dir, handler)
 	if err != nil {
 		return Started{}, err
 	}
 	if kind == "" {
 		kind = contracts.EffectName(found.Handler.Name)
 	}
-	if err := notYet(ctx, dir, found.Handler, kind); err != nil {
+	if err := notYet(ctx, w, dir, found.Handler, kind); err != nil {
 		return Started{}, err
 	}
 	content, err := starter.Render(found, kind)
@@ -57,12 +59,12 @@ func Init(ctx context.Context, options Options, handler, kind string) (Started, 
 }
 
 // notYet makes sure that neither the handler has a contract nor the kind.
-func notYet(ctx context.Context, dir string, h contracts.Handler, kind string) error {
-	mod, err := resolve.ModuleOf(dir)
+func notYet(ctx context.Context, w *observe.World, dir string, h contracts.Handler, kind string) error {
+	mod, err := resolve.ModuleOf(w, dir)
 	if err != nil {
 		return err
 	}
-	return eachContract(ctx, dir, mod, func(file *contracts.File, c *contracts.Contract, _ contracts.Diagnostics) error {
+	return eachContract(ctx, w, dir, mod, func(file *contracts.File, c *contracts.Contract, _ contracts.Diagnostics) error {
 		place := fmt.Sprintf("%s:%d", file.Path, c.Kind.Pos.Line)
 		other, ok := contracts.ParseHandler(c.Handler.V)
 		switch {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"github.com/idemgen/idem/contracts/lock"
 	"github.com/idemgen/idem/generator/fingerprint"
 	"github.com/idemgen/idem/generator/model"
+	"github.com/idemgen/idem/generator/observe"
 	"github.com/idemgen/idem/generator/resolve"
 	"github.com/idemgen/idem/internal/directive"
 )
@@ -30,14 +30,17 @@ type lockedModule struct {
 	made      []lock.Made // what generated files say
 }
 
-// lockedModules are those of a run, by root.
-type lockedModules map[string]*lockedModule
+// lockedModules are those of a run.
+type lockedModules struct {
+	world  *observe.World
+	byRoot map[string]*lockedModule
+}
 
 // readLocks reads the idem.lock of each module that has contracts in the run or
 // that it looks at as a whole.
-func readLocks(dir string, patterns []string, dirs []*resolve.Dir, inputs []*resolve.Input) (lockedModules, error) {
-	modules := lockedModules{}
-	whole, err := resolve.Whole(dir, patterns)
+func readLocks(w *observe.World, dir string, patterns []string, dirs []*resolve.Dir, inputs []*resolve.Input) (*lockedModules, error) {
+	modules := &lockedModules{w, map[string]*lockedModule{}}
+	whole, err := resolve.Whole(w, dir, patterns)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +63,10 @@ func readLocks(dir string, patterns []string, dirs []*resolve.Dir, inputs []*res
 }
 
 // readMade reads what the generated files of a directory say of the lock.
-func (l lockedModules) readMade(dir string, d *resolve.Dir) error {
+func (l *lockedModules) readMade(dir string, d *resolve.Dir) error {
 	for _, name := range d.Outputs {
 		path := filepath.Join(d.Path, name)
-		src, err := os.ReadFile(path)
+		src, err := l.world.ReadFile(path)
 		if err != nil {
 			return fmt.Errorf("read generated file: %w", err)
 		}
@@ -78,11 +81,11 @@ func (l lockedModules) readMade(dir string, d *resolve.Dir) error {
 			if err := l.read(dir, d.Path, false); err != nil {
 				return err
 			}
-			mod, err := resolve.ModuleOf(d.Path)
+			mod, err := resolve.ModuleOf(l.world, d.Path)
 			if err != nil {
 				return err
 			}
-			m := l[mod.Root]
+			m := l.byRoot[mod.Root]
 			m.made = append(m.made, lock.Made{Kind: c.Get("kind"), Version: version, Digest: c.Get("digest"), File: resolve.Show(dir, path)})
 		}
 	}
@@ -90,14 +93,14 @@ func (l lockedModules) readMade(dir string, d *resolve.Dir) error {
 }
 
 // read reads the lock of the module that a directory is in, once.
-func (l lockedModules) read(dir, within string, all bool) error {
-	mod, err := resolve.ModuleOf(within)
-	if err != nil || l[mod.Root] != nil {
+func (l *lockedModules) read(dir, within string, all bool) error {
+	mod, err := resolve.ModuleOf(l.world, within)
+	if err != nil || l.byRoot[mod.Root] != nil {
 		return err
 	}
 	m := &lockedModule{Module: mod, all: all}
 	path := filepath.Join(mod.Root, lock.Name)
-	m.src, err = os.ReadFile(path)
+	m.src, err = l.world.ReadFile(path)
 	m.missing = errors.Is(err, fs.ErrNotExist)
 	if err != nil && !m.missing {
 		return fmt.Errorf("read the lock: %w", err)
@@ -108,14 +111,14 @@ func (l lockedModules) read(dir, within string, all bool) error {
 			m.file = nil
 		}
 	}
-	l[mod.Root] = m
+	l.byRoot[mod.Root] = m
 	return nil
 }
 
 // files are the locks that could be read, by root.
-func (l lockedModules) files() map[string]*lock.File {
+func (l *lockedModules) files() map[string]*lock.File {
 	files := map[string]*lock.File{}
-	for root, m := range l {
+	for root, m := range l.byRoot {
 		files[root] = m.file
 	}
 	return files
@@ -125,7 +128,7 @@ func (l lockedModules) files() map[string]*lock.File {
 // gives those files as they should be. They are compared as far as they resolve,
 // so that one run tells all that is wrong; sound says that all of them do, and that a
 // kind which is not among them is not there.
-func (l lockedModules) update(inputs []*resolve.Input, packages []*model.Package, sound bool) ([]planned, contracts.Diagnostics, error) {
+func (l *lockedModules) update(inputs []*resolve.Input, packages []*model.Package, sound bool) ([]planned, contracts.Diagnostics, error) {
 	sources := map[*contracts.Contract]*contracts.File{}
 	for _, in := range inputs {
 		for _, f := range in.Files {
@@ -135,16 +138,16 @@ func (l lockedModules) update(inputs []*resolve.Input, packages []*model.Package
 		}
 	}
 	for _, p := range packages {
-		mod, err := resolve.ModuleOf(p.Dir)
+		mod, err := resolve.ModuleOf(l.world, p.Dir)
 		if err != nil {
 			return nil, nil, err
 		}
-		l[mod.Root].add(p, sources)
+		l.byRoot[mod.Root].add(p, sources)
 	}
 	var files []planned
 	var diags contracts.Diagnostics
-	for _, root := range slices.Sorted(maps.Keys(l)) {
-		file, more := l[root].update(sound)
+	for _, root := range slices.Sorted(maps.Keys(l.byRoot)) {
+		file, more := l.byRoot[root].update(sound)
 		diags = append(diags, more...)
 		if file != nil {
 			files = append(files, *file)

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/idemgen/idem/generator"
 )
@@ -104,7 +105,11 @@ func (p *program) generate(ctx context.Context, o *options, packages []string, c
 	if len(packages) == 0 && p.getenv("GOPACKAGE") != "" && p.getenv("GOFILE") != "" {
 		packages = []string{"."}
 	}
-	report, err := generator.Run(ctx, generator.Options{Dir: dir, Patterns: packages, Tags: o.tags, Check: check})
+	memory, err := p.memory()
+	if err != nil {
+		return p.fatal(o, err)
+	}
+	report, err := generator.Run(ctx, generator.Options{Dir: dir, Patterns: packages, Tags: o.tags, Check: check, Memory: memory})
 	if err != nil {
 		return p.fatal(o, err)
 	}
@@ -116,4 +121,25 @@ func (p *program) generate(ctx context.Context, o *options, packages []string, c
 		return exitStale
 	}
 	return exitOK
+}
+
+// cacheVar names the variable that says where runs are remembered.
+const cacheVar = "IDEMGEN_CACHE"
+
+// memory is the directory where runs are remembered; empty for none.
+func (p *program) memory() (string, error) {
+	switch dir := p.getenv(cacheVar); {
+	case dir == "off":
+		return "", nil
+	case dir == "":
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", nil //nolint:nilerr // who has no such directory remembers nothing
+		}
+		return filepath.Join(user, "idemgen"), nil
+	case !filepath.IsAbs(dir):
+		return "", fmt.Errorf("%s is %q: want off, or a directory as an absolute path", cacheVar, dir)
+	default:
+		return dir, nil
+	}
 }

@@ -33,8 +33,12 @@ func (p *program) print(o *options, r generator.Report, check bool) {
 	}
 	if o.verbose {
 		s := r.Stats
-		fmt.Fprintf(p.stderr, "%d contracts in %v, of which %v in %d calls of go list for %d packages\n",
-			r.Contracts, s.Total.Round(time.Millisecond), s.GoList.Round(time.Millisecond), s.GoListCalls, s.Imports)
+		remembered := ""
+		if r.Remembered {
+			remembered = "; nothing has changed since they were last up to date"
+		}
+		fmt.Fprintf(p.stderr, "%d contracts in %v, of which %v in %d calls of go list for %d packages%s\n",
+			r.Contracts, s.Total.Round(time.Millisecond), s.GoList.Round(time.Millisecond), s.GoListCalls, s.Imports, remembered)
 	}
 }
 

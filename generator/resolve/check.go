@@ -68,7 +68,7 @@ func (u *universe) load(ctx context.Context, paths []string) (asked bool, err er
 			continue
 		}
 		if l.Export == "" && l.Dir != "" && !l.Standard {
-			src, err := parseSource(u.run.fset, u.run.build, l.Dir, true)
+			src, err := u.run.parseSource(l.Dir, true)
 			if err == nil {
 				inside = append(inside, src.everything()...)
 			}
@@ -113,7 +113,7 @@ func (u *universe) Import(path string) (*types.Package, error) {
 		return nil, fmt.Errorf("package %s does not compile", path)
 	}
 	u.checking[path] = true
-	src, err := parseSource(u.run.fset, u.run.build, l.Dir, true)
+	src, err := u.run.parseSource(l.Dir, true)
 	if err != nil {
 		return nil, err
 	}

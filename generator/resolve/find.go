@@ -2,12 +2,15 @@ package resolve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/idemgen/idem/generator/observe"
 )
 
 // ContractSuffix is how contract files end.
@@ -31,17 +34,20 @@ type Dir struct {
 // are those of the go command: ., ./dir, ./dir/..., and import paths of the
 // module that dir is in. Directories that the go command would skip are
 // skipped: vendor, testdata, names that begin with . or _, other modules.
-func Find(ctx context.Context, dir string, patterns []string) ([]*Dir, error) {
+func Find(ctx context.Context, w *observe.World, dir string, patterns []string) ([]*Dir, error) {
 	found := map[string]*Dir{}
 	for _, pattern := range patterns {
-		root, deep, err := patternRoot(dir, pattern)
+		root, deep, err := patternRoot(w, dir, pattern)
 		if err != nil {
 			return nil, err
 		}
-		if deep {
-			err = walk(ctx, root, found)
-		} else {
-			err = add(root, found)
+		entries, err := w.ReadDir(root)
+		switch {
+		case err != nil:
+		case deep:
+			err = walk(ctx, w, root, entries, found)
+		default:
+			add(root, entries, found)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("pattern %s: %w", pattern, err)
@@ -58,7 +64,7 @@ func Find(ctx context.Context, dir string, patterns []string) ([]*Dir, error) {
 }
 
 // patternRoot is the directory of a pattern, and whether those below count too.
-func patternRoot(dir, pattern string) (root string, deep bool, err error) {
+func patternRoot(w *observe.World, dir, pattern string) (root string, deep bool, err error) {
 	base := pattern
 	switch {
 	case pattern == "...":
@@ -76,7 +82,7 @@ func patternRoot(dir, pattern string) (root string, deep bool, err error) {
 	case local:
 		root = filepath.Join(dir, filepath.FromSlash(base))
 	default:
-		if root, err = importPathDir(dir, base); err != nil {
+		if root, err = importPathDir(w, dir, base); err != nil {
 			return "", false, fmt.Errorf("pattern %s: %w", pattern, err)
 		}
 	}
@@ -93,8 +99,8 @@ func patternRoot(dir, pattern string) (root string, deep bool, err error) {
 }
 
 // importPathDir is the directory of a package of dir's own module.
-func importPathDir(dir, path string) (string, error) {
-	mod, err := moduleOf(dir)
+func importPathDir(w *observe.World, dir, path string) (string, error) {
+	mod, err := moduleOf(w, dir)
 	if err != nil {
 		return "", err
 	}
@@ -108,47 +114,44 @@ func importPathDir(dir, path string) (string, error) {
 	return filepath.Join(mod.root, filepath.FromSlash(rest)), nil
 }
 
-func walk(ctx context.Context, root string, found map[string]*Dir) error {
-	// With the separator, a root that is a symbolic link is the folder behind it.
-	return filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+// walk adds a directory and those below it, whose packages are of the same module.
+func walk(ctx context.Context, w *observe.World, dir string, entries []observe.Entry, found map[string]*Dir) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	add(dir, entries, found)
+	for _, e := range entries {
+		if !e.Dir {
+			continue
+		}
+		path := filepath.Join(dir, e.Name)
+		below, err := w.ReadDir(path)
 		if err != nil {
 			return err
 		}
-		path = filepath.Clean(path)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if isModule(below) {
+			continue
 		}
-		if !d.IsDir() {
-			return nil
+		if err := walk(ctx, w, path, below, found); err != nil {
+			return err
 		}
-		if path != root && skipped(path, d.Name()) {
-			return filepath.SkipDir
-		}
-		return add(path, found)
-	})
-}
-
-func skipped(path, name string) bool {
-	if name == "vendor" || name == "testdata" || name[0] == '.' || name[0] == '_' {
-		return true
 	}
-	_, err := os.Stat(filepath.Join(path, "go.mod"))
-	return err == nil
+	return nil
 }
 
-// add reads the names in a directory.
-func add(path string, found map[string]*Dir) error {
+func isModule(entries []observe.Entry) bool {
+	return slices.ContainsFunc(entries, func(e observe.Entry) bool { return e.Name == "go.mod" })
+}
+
+// add notes the names in a directory.
+func add(path string, entries []observe.Entry, found map[string]*Dir) {
 	if found[path] != nil {
-		return nil
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return err
+		return
 	}
 	d := &Dir{Path: path}
 	for _, e := range entries {
-		switch name := e.Name(); {
-		case e.IsDir():
+		switch name := e.Name; {
+		case e.Dir:
 		case name[0] == '.' && name != ContractSuffix: // of editors and systems, as for the go command
 		case strings.HasSuffix(name, ContractSuffix):
 			d.Contracts = append(d.Contracts, name)
@@ -157,7 +160,6 @@ func add(path string, found map[string]*Dir) error {
 		}
 	}
 	found[path] = d
-	return nil
 }
 
 // OutputName is the name of the file generated from a contract file. Its suffix
@@ -174,9 +176,9 @@ func TestName(contractFile string) string {
 // module is the module that a directory is in.
 type module struct{ path, root string }
 
-func moduleOf(dir string) (module, error) {
+func moduleOf(w *observe.World, dir string) (module, error) {
 	for root := dir; ; root = filepath.Dir(root) {
-		src, err := os.ReadFile(filepath.Join(root, "go.mod"))
+		src, err := w.ReadFile(filepath.Join(root, "go.mod"))
 		if err == nil {
 			path, ok := modulePath(string(src))
 			if !ok {
@@ -184,7 +186,7 @@ func moduleOf(dir string) (module, error) {
 			}
 			return module{path, root}, nil
 		}
-		if !os.IsNotExist(err) {
+		if !errors.Is(err, fs.ErrNotExist) {
 			return module{}, fmt.Errorf("read go.mod: %w", err)
 		}
 		if root == filepath.Dir(root) {

@@ -12,15 +12,16 @@ import (
 // buildContext is what decides which files take part. The go command is asked,
 // since it also knows what "go env -w" and a toolchain line have set.
 func (r *run) buildContext(ctx context.Context) (*build.Context, error) {
-	stdout, stderr, err := r.goCommand(ctx, r.options.Dir, "env", "-json", "GOFLAGS", "GOOS", "GOARCH", "CGO_ENABLED", "GOVERSION")
-	if err != nil {
-		return nil, goError("env", err, stderr.String())
+	answer := r.options.World.Go(ctx, r.options.Dir, "env", "-json", "GOFLAGS", "GOOS", "GOARCH", "CGO_ENABLED", "GOVERSION")
+	if answer.Err != nil {
+		return nil, goError("env", answer.Err, answer.Stderr)
 	}
 	var env struct{ GOFLAGS, GOOS, GOARCH, CGO_ENABLED, GOVERSION string }
-	if err := json.Unmarshal(stdout.Bytes(), &env); err != nil {
+	if err := json.Unmarshal(answer.Stdout, &env); err != nil {
 		return nil, fmt.Errorf("read the answer of go env: %w", err)
 	}
 	c := build.Default
+	c.OpenFile = r.options.World.Open
 	c.GOOS, c.GOARCH, c.CgoEnabled = env.GOOS, env.GOARCH, env.CGO_ENABLED == "1"
 	c.ReleaseTags = releaseTags(env.GOVERSION, c.ReleaseTags)
 	tags := r.options.Tags

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os/exec"
 	"strings"
-	"time"
 )
 
 // listed is what the go command says about a package.
@@ -19,50 +18,37 @@ type listed struct {
 	Dir        string
 	Export     string // file with export data; empty if the package does not compile
 	Standard   bool
-	Error      *struct{ Err string }
+	// BuildID is not read. It makes the answer of the go command another one when
+	// the export data is, wherever it has that from.
+	BuildID string
+	Error   *struct{ Err string }
 }
 
 // goList asks the go command for the export data of packages, all at once. A
 // package that cannot be found or compiled is no error here: it has no Export.
 func (r *run) goList(ctx context.Context, root string, paths []string) ([]*listed, error) {
-	args := []string{"list", "-e", "-export", "-json=ImportPath,Name,Dir,Export,Standard,Error"}
+	args := []string{"list", "-e", "-export", "-json=ImportPath,Name,Dir,Export,Standard,BuildID,Error"}
 	if r.options.Tags != "" {
 		args = append(args, "-tags="+r.options.Tags)
 	}
 	args = append(append(args, "--"), paths...)
-	began := time.Now()
-	stdout, stderr, err := r.goCommand(ctx, root, args...)
-	r.stats.GoList += time.Since(began)
+	answer := r.options.World.Go(ctx, root, args...)
+	r.stats.GoList += answer.Took
 	r.stats.GoListCalls++
 	r.stats.Imports += len(paths)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	packages, decodeErr := decodeListed(stdout)
+	packages, decodeErr := decodeListed(bytes.NewReader(answer.Stdout))
 	if decodeErr != nil {
 		return nil, fmt.Errorf("read the answer of go list: %w", decodeErr)
 	}
 	// With -e the go command also fails for packages that do not compile, after
 	// having answered for the others.
-	if err != nil && len(packages) == 0 {
-		return nil, goError("list", err, stderr.String())
+	if answer.Err != nil && len(packages) == 0 {
+		return nil, goError("list", answer.Err, answer.Stderr)
 	}
 	return packages, nil
-}
-
-// goCommand runs the go command in the caller's environment.
-func (r *run) goCommand(ctx context.Context, dir string, args ...string) (stdout, stderr *bytes.Buffer, err error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), r.options.Env...)
-	cmd.WaitDelay = time.Second
-	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	err = cmd.Run()
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return stdout, stderr, err
 }
 
 func decodeListed(r io.Reader) ([]*listed, error) {

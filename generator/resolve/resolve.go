@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/contracts/lock"
 	"github.com/idemgen/idem/generator/model"
+	"github.com/idemgen/idem/generator/observe"
 )
 
 // Options say how packages are read.
@@ -23,8 +24,8 @@ type Options struct {
 	// Locks are the idem.lock files of modules, by their root; of a module that has
 	// none there is none.
 	Locks map[string]*lock.File
-	// Env is set for the go command over the environment of the process.
-	Env []string
+	// World is what is looked at.
+	World *observe.World
 }
 
 // Input is the contracts of one directory. Only files without errors are in it.
@@ -69,7 +70,7 @@ func Packages(ctx context.Context, options Options, inputs []*Input) ([]*model.P
 	}
 	var sources []*source
 	for _, in := range inputs {
-		src, err := parseSource(r.fset, r.build, in.Dir.Path, false)
+		src, err := r.parseSource(in.Dir.Path, false)
 		if err != nil {
 			return nil, nil, r.stats, err
 		}

@@ -7,13 +7,13 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/idemgen/idem/contracts"
+	"github.com/idemgen/idem/generator/observe"
 	"github.com/idemgen/idem/internal/directive"
 )
 
@@ -37,23 +37,23 @@ type source struct {
 // parseSource reads the Go files of a directory. Syntax errors are kept; the
 // error is for a directory that cannot be read or is in no module. withOwn
 // keeps files that idemgen wrote.
-func parseSource(fset *token.FileSet, build *build.Context, dir string, withOwn bool) (*source, error) {
-	mod, err := moduleOf(dir)
+func (r *run) parseSource(dir string, withOwn bool) (*source, error) {
+	mod, err := moduleOf(r.options.World, dir)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := r.options.World.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read package: %w", err)
 	}
-	s := &source{fset: fset, dir: dir, module: mod, path: mod.importPath(dir), reserved: map[string]bool{}, imports: map[string]bool{}}
+	s := &source{fset: r.fset, dir: dir, module: mod, path: mod.importPath(dir), reserved: map[string]bool{}, imports: map[string]bool{}}
 	var all []*ast.File
 	for _, e := range entries {
-		name := e.Name()
-		if e.IsDir() || !strings.HasSuffix(name, ".go") || name[0] == '_' || name[0] == '.' {
+		name := e.Name
+		if e.Dir || !strings.HasSuffix(name, ".go") || name[0] == '_' || name[0] == '.' {
 			continue
 		}
-		file, err := s.parse(fset, name, withOwn)
+		file, err := s.parse(r.options.World, name, withOwn)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func parseSource(fset *token.FileSet, build *build.Context, dir string, withOwn 
 			continue
 		}
 		all = append(all, file)
-		if takesPart(build, dir, name) {
+		if takesPart(r.build, dir, name) {
 			s.files = append(s.files, file)
 		}
 	}
@@ -69,7 +69,7 @@ func parseSource(fset *token.FileSet, build *build.Context, dir string, withOwn 
 	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool {
 		stray := f.Name.Name != s.name
 		if stray && f.Name.Name != "documentation" { // which the go command skips
-			s.broken = append(s.broken, scanner.Error{Pos: fset.Position(f.Name.Pos()), Msg: "this file is of package " + f.Name.Name})
+			s.broken = append(s.broken, scanner.Error{Pos: r.fset.Position(f.Name.Pos()), Msg: "this file is of package " + f.Name.Name})
 		}
 		return stray
 	})
@@ -107,9 +107,9 @@ func (s *source) leftOut(h contracts.Handler) (fn *ast.FuncDecl, file string) {
 
 // parse reads one file and drops its bodies: nothing in them matters, and
 // without them the file is small.
-func (s *source) parse(fset *token.FileSet, name string, withOwn bool) (*ast.File, error) {
+func (s *source) parse(w *observe.World, name string, withOwn bool) (*ast.File, error) {
 	path := filepath.Join(s.dir, name)
-	src, err := os.ReadFile(path)
+	src, err := w.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read Go file: %w", err)
 	}
@@ -117,7 +117,7 @@ func (s *source) parse(fset *token.FileSet, name string, withOwn bool) (*ast.Fil
 	if !withOwn && own && directive.IsGenerated(src) {
 		return nil, nil
 	}
-	file, err := parser.ParseFile(fset, path, src, parser.SkipObjectResolution|parser.AllErrors)
+	file, err := parser.ParseFile(s.fset, path, src, parser.SkipObjectResolution|parser.AllErrors)
 	if list, ok := err.(scanner.ErrorList); ok && len(list) > 0 { //nolint:errorlint // the parser's own
 		s.broken = append(s.broken, *list[0])
 	}

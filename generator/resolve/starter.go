@@ -43,7 +43,7 @@ func Start(ctx context.Context, options Options, dir, name string) (*Starter, er
 	if r.build, err = r.buildContext(ctx); err != nil {
 		return nil, err
 	}
-	src, err := parseSource(r.fset, r.build, dir, false)
+	src, err := r.parseSource(dir, false)
 	if err != nil {
 		return nil, err
 	}
