@@ -44,6 +44,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PROXY", proxy)
 			e.Setenv("GONOSUMDB", "*")
 			e.Setenv("GOWORK", "off")
+			e.Setenv("IDEMGEN_CACHE", filepath.Join(e.WorkDir, ".tmp", "idemgen"))
 			return makeModule(root, e.WorkDir)
 		},
 		Condition: func(cond string) (bool, error) {
