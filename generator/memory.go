@@ -60,6 +60,7 @@ func newMemory(options Options, tool, dir string, patterns []string) *memory {
 	key, err := json.Marshal([]any{
 		memoryFormat, tool, dir, patterns, options.Tags, options.Env,
 		b.Compiler, b.ToolTags, b.ReleaseTags, // what the environment makes of the defaults of go/build
+		os.Getenv("GODEBUG"), // which go/types asks as well
 	})
 	if err != nil {
 		return nil

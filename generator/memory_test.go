@@ -2,6 +2,7 @@ package generator_test
 
 import (
 	"bytes"
+	"go/build"
 	"maps"
 	"os"
 	"path/filepath"
@@ -133,13 +134,15 @@ func TestEveryInputThatChangesMakesARunLookAgain(t *testing.T) {
 		"variables of the run":      func(t *testing.T) { m.options.Env = []string{"X=y"} },
 		"flags of the go command":   func(t *testing.T) { t.Setenv("GOFLAGS", "-mod=mod -tags=tagged") },
 		"another way to compile":    func(t *testing.T) { t.Setenv("GOFLAGS", "-mod=mod -trimpath") },
-		"another system":            func(t *testing.T) { t.Setenv("GOOS", "windows") },
-		"with cgo or without":       func(t *testing.T) { t.Setenv("CGO_ENABLED", "0") },
-		"tags":                      func(t *testing.T) { m.options.Tags = "tagged" },
-		"patterns":                  func(t *testing.T) { m.options.Patterns = []string{"./shop"} },
-		"the directory":             func(t *testing.T) { m.options.Dir = filepath.Join(m.dir, "shop") },
-		"a check":                   func(t *testing.T) { m.options.Check = true },
-		"no memory":                 func(t *testing.T) { m.options.Memory = "" },
+		"with cgo or without": func(t *testing.T) {
+			t.Setenv("CGO_ENABLED", map[bool]string{true: "0", false: "1"}[build.Default.CgoEnabled])
+		},
+		"a setting of Go's": func(t *testing.T) { t.Setenv("GODEBUG", "gotypesalias=1") },
+		"tags":              func(t *testing.T) { m.options.Tags = "tagged" },
+		"patterns":          func(t *testing.T) { m.options.Patterns = []string{"./shop"} },
+		"the directory":     func(t *testing.T) { m.options.Dir = filepath.Join(m.dir, "shop") },
+		"a check":           func(t *testing.T) { m.options.Check = true },
+		"no memory":         func(t *testing.T) { m.options.Memory = "" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, options := snapshot(t, m.dir), m.options
@@ -150,9 +153,11 @@ func TestEveryInputThatChangesMakesARunLookAgain(t *testing.T) {
 			m.options = options
 			restore(t, m.dir, files)
 		})
-		m.run(t)
-		m.wantRemembered(t)
+		if r := m.run(t); len(r.Diagnostics) > 0 { // else it is remembered, if it was not still
+			t.Fatalf("%s: the module is not as it was:\n%s", name, r.Diagnostics.Text())
+		}
 	}
+	m.wantRemembered(t)
 }
 
 // What a run does not look at is no reason to look again.

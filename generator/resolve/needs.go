@@ -13,12 +13,17 @@ import (
 // needs follows the declarations that contracts need and collects the imports
 // that those use.
 type needs struct {
-	decls   map[string][]declared // package-scope names
-	methods map[string][]declared // by name, whatever the receiver
-	real    map[string]string     // names of imported packages, where known
+	*index
+	real    map[string]string // names of imported packages, where known
 	seen    map[string]bool
 	queue   []string
 	imports map[string]bool
+}
+
+// index is the declarations of a package.
+type index struct {
+	decls   map[string][]declared // package-scope names
+	methods map[string][]declared // by name, whatever the receiver
 }
 
 // declared is a declaration and the file that it stands in.
@@ -30,13 +35,7 @@ type declared struct {
 // needed lists the imports that the types of the contracts need, sorted. real
 // has the names of imports by path, as far as they are known.
 func (s *source) needed(files []*contracts.File, real map[string]string) []string {
-	n := &needs{
-		decls: map[string][]declared{}, methods: map[string][]declared{},
-		real: real, seen: map[string]bool{}, imports: map[string]bool{},
-	}
-	for _, file := range s.files {
-		n.index(file)
-	}
+	n := &needs{index: s.declarations(), real: real, seen: map[string]bool{}, imports: map[string]bool{}}
 	for _, file := range s.files {
 		n.dotImports(file) // what they bring is declared in the package's eyes
 	}
@@ -66,7 +65,19 @@ func (s *source) everything() []string {
 	return slices.Sorted(maps.Keys(paths))
 }
 
-func (n *needs) index(file *ast.File) {
+// declarations are the package's, listed once: they are asked for again when more
+// is known of its imports.
+func (s *source) declarations() *index {
+	if s.declared == nil {
+		s.declared = &index{map[string][]declared{}, map[string][]declared{}}
+		for _, file := range s.files {
+			s.declared.add(file)
+		}
+	}
+	return s.declared
+}
+
+func (n *index) add(file *ast.File) {
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
@@ -76,12 +87,12 @@ func (n *needs) index(file *ast.File) {
 				n.decls[d.Name.Name] = append(n.decls[d.Name.Name], declared{file, d})
 			}
 		case *ast.GenDecl:
-			n.indexGen(file, d)
+			n.addGen(file, d)
 		}
 	}
 }
 
-func (n *needs) indexGen(file *ast.File, d *ast.GenDecl) {
+func (n *index) addGen(file *ast.File, d *ast.GenDecl) {
 	var implicit *ast.ValueSpec // of constants that repeat the one before
 	for _, spec := range d.Specs {
 		switch spec := spec.(type) {

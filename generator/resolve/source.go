@@ -29,6 +29,8 @@ type source struct {
 	// others are the files of the package that take no part, tests among them.
 	others []*ast.File
 
+	declared *index // see declarations
+
 	reserved map[string]bool // package-scope names of all files, tests included
 	imports  map[string]bool // names by which they import
 	broken   []scanner.Error // first syntax error of each file that has one; files of another package
