@@ -217,8 +217,12 @@ func kindRenamed(lock string, c Contract, gone *Kind) *contracts.Diagnostic {
 }
 
 func (u *update) wentBack(current *Version) {
+	fate := fmt.Sprintf(": what version %d has done is new again", current.Number)
+	if u.was.honors(current, u.Now.Number) {
+		fate = fmt.Sprintf(". What version %d has done is known all the same, since it was kept under the old keys; what only version %[1]d took for one work is done again", current.Number)
+	}
 	u.report(u.File.Warnf(u.Spec.Version.Pos, "version",
-		"version %d is not version %d, which %s has: what version %[2]d has done is new again. If version %[2]d never ran, restore %[3]s from version control", u.Now.Number, current.Number, u.lock).
+		"version %d is not version %d, which %s has%s. If version %[2]d never ran, restore %[3]s from version control", u.Now.Number, current.Number, u.lock, fate).
 		At(u.lock, current.line, 0, "version %d is locked here", current.Number))
 }
 

@@ -29,6 +29,17 @@ func (f *File) Honored(c *contracts.Contract) []Version {
 	return list
 }
 
+// honors tells whether a version keeps its work under the keys of an earlier one.
+func (k *Kind) honors(v *Version, earlier int) bool {
+	for v != nil && v.OldWork == contracts.Honor {
+		if v.Supersedes == earlier {
+			return true
+		}
+		v = k.version(v.Supersedes)
+	}
+	return false
+}
+
 // succession checks what a contract says of the versions before it.
 func (u *update) succession(f *File) {
 	s := &u.Spec.Supersedes

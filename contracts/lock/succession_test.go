@@ -168,3 +168,23 @@ func TestHonoredVersionsAreFollowed(t *testing.T) {
 		t.Errorf("without a lock: %v", got)
 	}
 }
+
+func TestWhatAVersionHasDoneIsKnownToTheOneThatItHonoured(t *testing.T) {
+	const known, again = "What version 3 has done is known all the same", "what version 3 has done is new again"
+	for name, test := range map[string]struct {
+		second, third lock.Version
+		want          string
+	}{
+		"honoured by way of another": {at(2, 1, contracts.Honor), at(3, 2, contracts.Honor), known},
+		"honoured directly":          {at(2, 1, contracts.Reprocess), at(3, 1, contracts.Honor), known},
+		"the last made it new":       {at(2, 1, contracts.Honor), at(3, 2, contracts.Reprocess), again},
+		"the one between made it":    {at(2, 1, contracts.Reprocess), at(3, 2, contracts.Honor), again},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, diags := locked(t, false, base(), test.second, test.third).Update(true, []lock.Contract{contract(t, base())})
+			if text := diags.Text(); diags.HasErrors() || strings.Count(text, "warning") != 1 || !strings.Contains(text, test.want) {
+				t.Errorf("want one warning that says %q, got\n%s", test.want, text)
+			}
+		})
+	}
+}
