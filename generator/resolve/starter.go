@@ -48,7 +48,7 @@ func Start(ctx context.Context, options Options, dir, name string) (*Starter, er
 		return nil, err
 	}
 	if len(src.files) == 0 {
-		return nil, errors.New("there is no Go package here: the directory has no Go file that a build would take")
+		return nil, errors.New("there is no Go package here: run it in the handler's folder, where a Go file has to be that a build would take")
 	}
 	h, err := src.handlerNamed(r, name)
 	if err != nil {
