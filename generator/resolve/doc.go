@@ -1,5 +1,5 @@
 // Package resolve finds out what the names in a contract mean in the Go package
-// beside it. It is the only package that touches go/types and the go command.
+// beside it. It is the only package that touches go/types, and that asks the go command.
 //
 // It loads as little as it can, since loading is what makes generators slow,
 // and it survives what a package looks like before its code was generated:
