@@ -160,7 +160,7 @@ func chargeHalves(ledger *idem.Ledger[*sql.Tx]) idem.Contract[payment, charged] 
 }
 
 // chargeOnce is a contract with one attempt, whose first charge is cut off.
-func chargeOnce(ledger *idem.Ledger[*sql.Tx], calls *int) idem.Contract[payment, charged] {
+func chargeOnce[Tx any](ledger *idem.Ledger[Tx], calls *int) idem.Contract[payment, charged] {
 	charge := idem.Once(idem.Effect[payment, charged]{
 		Name:    "charge",
 		Payload: idem.Payload[payment]{Shape: "1", Append: canonicalPayment},
