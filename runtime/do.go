@@ -508,6 +508,10 @@ func (c *contract[Tx, In, Out]) settle(run *Run, work Work, out Out, failure err
 	}
 	end := End{Fence: run.fence, Window: c.spec.Window, ExternalRef: run.lastRef, Mark: run.mark}
 	if newer, ok := newerThan(sticky); ok {
+		if doubt := run.doubt(newer); doubt != nil {
+			end.State, end.Class, end.Error = StateUnknown, ClassUnknown, doubt.Error()
+			return end, doubt
+		}
 		end.State, end.SupersededBy = StateDone, newer.ID
 		return end, newer
 	}

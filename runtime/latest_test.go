@@ -228,6 +228,43 @@ func TestWhatMayHaveHappenedIsAskedAboutEvenIfItIsSuperseded(t *testing.T) {
 	wantIs(t, err, idem.ErrOutcomeUnknown)
 }
 
+// The process of the older work died in the middle of its call. Whether that
+// happened is for its guard to find out, or for a person, where it is not declared
+// that nobody has to know.
+func TestWhatADeadProcessMayHaveDoneIsNotHiddenByNewerWork(t *testing.T) {
+	for name, c := range map[string]struct {
+		guard      func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt]
+		superseded bool
+	}{
+		"once, asking": {func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] { return idem.Once(e, idem.Ask) }, false},
+		"idempotency_key": {func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] {
+			return idem.IdempotencyKey(e, time.Hour)
+		}, false},
+		"find_first, not found": {func(e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] {
+			return idem.FindFirst(e, notFound, time.Second)
+		}, false},
+		"upsert":     {idem.Upsert[order, receipt], true},
+		"repeatable": {idem.Repeatable[order, receipt], true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			contract := idem.Define(w.ledger, revisions(one(c.guard(w.effect("put")))))
+			older := mustDo(t, contract, order{ID: "older", Amount: 6})
+			w.exec(`UPDATE work_log SET state = 'running', claim_token = randomblob(16), locked_until = 1, done_at = NULL, expires_at = NULL, result = NULL, result_codec = ''`)
+			w.exec(`UPDATE effect_log SET state = 'started', done_at = NULL, result = NULL, result_codec = ''`)
+			w.exec(`DELETE FROM latest_log`)
+			newer := mustDo(t, contract, order{ID: "newer", Amount: 7})
+			_, err := contract.Do(t.Context(), order{ID: "older", Amount: 6})
+			if c.superseded {
+				wantSuperseded(t, err, newer.ID)
+			} else if e := wantIs(t, err, idem.ErrOutcomeUnknown); e.State != idem.StateUnknown || e.ID != older.ID {
+				t.Errorf("got %v in state %s", err, e.State)
+			}
+			w.wantCalls(2)
+		})
+	}
+}
+
 func TestWorkWithoutAPlaceInItsOrderIsRefused(t *testing.T) {
 	w := newWorld(t)
 	c := idem.Define(w.ledger, revisions(one(idem.Once(w.effect("first"), idem.Ask))))

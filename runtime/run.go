@@ -278,6 +278,19 @@ func (r *Run) unsettled() *Error {
 	return waits
 }
 
+// doubt is about an effect of work that newer work has overtaken: it may have
+// happened, and the guard that would find out is not to repeat it any more.
+func (r *Run) doubt(newer NewerWork) *Error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.order {
+		if doubtful(e.row) {
+			return r.fail(ErrOutcomeUnknown, e.id.Name, ClassUnknown, fmt.Errorf("it may have happened, and %v", newer))
+		}
+	}
+	return nil
+}
+
 // newerThan is the work because of which an attempt has no use any more.
 func newerThan(sticky *Error) (newer NewerWork, superseded bool) {
 	if sticky == nil || sticky.Reason != ErrSuperseded {

@@ -3,6 +3,7 @@ package idem
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"time"
 )
 
@@ -73,7 +74,8 @@ type Writer interface {
 	// which are the work that has the key of an effect with the guard work for its ID.
 	//
 	// Work that the claim would win and that is older than what c.Mark's series
-	// remembers becomes done instead, superseded and without a result.
+	// remembers becomes done instead, superseded and without a result, unless it is
+	// [Claimed.Doubtful].
 	//
 	// The row is the one that [Claim.Place] says if the claim has predecessors;
 	// else the one that an alias leads to from the claim's ID, or that of the ID
@@ -178,6 +180,21 @@ type Claimed struct {
 	// Effects are the rows of earlier attempts, in the order of their seq.
 	// While the work is owned nobody else writes them.
 	Effects []EffectRow
+}
+
+// Doubtful tells whether an effect of an earlier attempt may have happened that
+// nobody has declared harmless to leave alone: only its guard can find out, or a
+// person. Such work is not superseded by newer work, or nobody would ever look.
+func (c Claimed) Doubtful() bool {
+	return slices.ContainsFunc(c.Effects, doubtful)
+}
+
+func doubtful(e EffectRow) bool {
+	switch e.Guard {
+	case GuardOnce, GuardFindFirst, GuardIdempotencyKey:
+		return e.State == EffectStarted || e.State == EffectUnknown
+	}
+	return false
 }
 
 // Work is a row of work_log.

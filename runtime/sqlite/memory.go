@@ -59,7 +59,7 @@ func (w *writer) claimLatest(ctx context.Context, c idem.Claim) (idem.Claimed, e
 	if claimed.Work.State == idem.StateDead && c.Window.UntilSuccessOf() != "" {
 		return claimed, w.exec(ctx, w.store.stmts.watch, claimed.Work.ID.String())
 	}
-	if !claimed.Won || c.Mark.IsZero() {
+	if !claimed.Won || c.Mark.IsZero() || claimed.Doubtful() {
 		return claimed, nil
 	}
 	var newer idem.NewerWork

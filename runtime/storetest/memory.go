@@ -17,6 +17,7 @@ func latestTests[Tx any]() []namedTest[Tx] {
 		{"OnlyDoneWorkRaisesItsSeries", onlyDoneRaises[Tx]},
 		{"AnOvertakenAttemptStartsNoEffectAndKeepsThoseItHas", overtaken[Tx]},
 		{"ARetryIsSupersededAndItsEffectsStay", overtakenRetry[Tx]},
+		{"ARetryInDoubtIsNotSuperseded", doubtfulRetry[Tx]},
 		{"TheOlderOfTwoThatRanAtOnceDoesNotLowerTheSeries", doesNotLower[Tx]},
 		{"ASeriesIsForgottenWithTheWorkThatRaisedIt", forgottenSeries[Tx]},
 		{"SupersededWorkIsForgottenLikeDoneWork", forgottenSuperseded[Tx]},
@@ -134,6 +135,20 @@ func overtakenRetry[Tx any](h *harness[Tx]) {
 	work := h.wantSuperseded(revision("A", 6), seven.ID)
 	h.wantSame("attempt", work.Attempt, 2)
 	h.wantSame("error of the failed attempt", work.LastError, "")
+}
+
+func doubtfulRetry[Tx any](h *harness[Tx]) {
+	six, five := revision("A", 6), revision("A", 5)
+	h.mustWin(six)
+	h.mustWin(five)
+	h.effect(started(six.Fence, "first"))
+	harmless := started(five.Fence, "first")
+	harmless.Guard = idem.GuardUpsert
+	h.effect(harmless)
+	seven := h.doRevision(revision("A", 7))
+	h.clock.advance(lease)
+	h.wantSame("effects in doubt", len(h.mustWin(revision("A", 6)).Effects), 1)
+	h.wantSuperseded(five, seven.ID)
 }
 
 func doesNotLower[Tx any](h *harness[Tx]) {

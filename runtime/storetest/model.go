@@ -137,7 +137,7 @@ func (m *model) place(c idem.Claim, now time.Time) (row idem.WorkID, names []ide
 func (m *model) claimLatest(c idem.Claim, now time.Time) idem.Claimed {
 	claimed := m.take(c, now)
 	newer, old := m.newer(c.Mark, now)
-	if !claimed.Won || !old {
+	if !claimed.Won || !old || claimed.Doubtful() {
 		return claimed
 	}
 	m.end(idem.End{Fence: c.Fence, State: idem.StateDone, Window: c.Window, SupersededBy: newer}, now)
