@@ -49,8 +49,9 @@ const takesPayload = `(` + isForgotten + ` OR (work_log.payload_shape <> exclude
 // statement. A row of this very claim (its acknowledgement was lost) is left alone
 // here, and recognised afterwards.
 //
-// A row that was there before has a transaction in xmax, since the statement has
-// locked it first. Of a new one nothing is returned that the claim knows itself.
+// A row is new in its first life's first attempt: a takeover counts the attempt, and
+// work that was forgotten its lives. Of a new one no payload is returned, which the
+// claim knows itself.
 const claimSQL = `
 WITH claimed AS (
 	INSERT INTO idem.work_log AS work_log (
@@ -66,6 +67,7 @@ WITH claimed AS (
 		version = CASE WHEN ` + isForgotten + ` THEN excluded.version ELSE work_log.version END,
 		scope = CASE WHEN ` + isForgotten + ` THEN excluded.scope ELSE work_log.scope END,
 		state = CASE WHEN ` + isSpent + ` THEN 'dead' ELSE 'running' END,
+		life = CASE WHEN ` + isForgotten + ` THEN work_log.life + 1 ELSE work_log.life END,
 		claim_token = CASE WHEN ` + isSpent + ` THEN NULL ELSE excluded.claim_token END,
 		attempt = CASE WHEN ` + isForgotten + ` THEN 1 WHEN ` + isSpent + ` THEN work_log.attempt ELSE work_log.attempt + 1 END,
 		budget_left = CASE WHEN ` + isForgotten + ` THEN excluded.budget_left WHEN ` + isSpent + ` THEN 0 ELSE work_log.budget_left - 1 END,
@@ -96,7 +98,7 @@ WITH claimed AS (
 		OR ((work_log.state = 'failed' AND work_log.next_attempt_at <= clock_timestamp()
 				OR work_log.state = 'running' AND work_log.locked_until <= clock_timestamp() AND work_log.claim_token <> excluded.claim_token)
 			AND ($14::boolean OR work_log.payload_shape <> excluded.payload_shape OR work_log.payload_hash IS NOT DISTINCT FROM excluded.payload_hash))
-	RETURNING work_log.*, work_log.xmax = 0 AS fresh
+	RETURNING work_log.*, work_log.state = 'running' AND work_log.attempt = 1 AND work_log.life = 1 AS fresh
 ), attempt AS (
 	INSERT INTO idem.attempt_log (work_id, attempt, started_at, release, correlation_id)
 	SELECT work_id, attempt, created_at, release, correlation_id FROM claimed WHERE fresh

@@ -124,7 +124,7 @@ func openClocked(t testing.TB, pool *pgxpool.Pool, clock func() time.Time) idem.
 	h := &hands{clock: clock, shows: clock(), set: func(now time.Time) {
 		mustExec(t, pool, `UPDATE `+quoted+`.clock SET now = $1`, now)
 	}}
-	return &clocked{Store: store, hands: h}
+	return &clocked{Store: store, hands: h, schema: quoted}
 }
 
 // hands move a database's clock to where the test's is.
@@ -149,6 +149,7 @@ func (h *hands) move() {
 type clocked struct {
 	idem.Store[pgx.Tx]
 	*hands
+	schema string // quoted
 }
 
 func (s *clocked) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {

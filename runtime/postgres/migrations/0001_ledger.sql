@@ -27,6 +27,8 @@ CREATE TABLE idem.work_log (
   version          integer NOT NULL,
   scope            text COLLATE "C" NOT NULL DEFAULT '',
   state            text COLLATE "C" NOT NULL CHECK (state IN ('running', 'failed', 'unknown', 'waiting', 'dead', 'done')),
+  -- work begins another life when it comes again after its window
+  life             integer NOT NULL DEFAULT 1 CHECK (life > 0),
   claim_token      bytea   CHECK (octet_length(claim_token) = 16),
   attempt          integer NOT NULL CHECK (attempt >= 0),
   budget_left      integer NOT NULL CHECK (budget_left >= 0),
