@@ -54,7 +54,9 @@ func (p *program) printText(o *options, r generator.Report, check bool) {
 			continue
 		}
 		fmt.Fprintf(p.stdout, "%s %s\n", f.Change, f.Path)
-		fmt.Fprint(p.stdout, f.Diff)
+		if f.Change != generator.Missing || o.verbose {
+			fmt.Fprint(p.stdout, f.Diff)
+		}
 	}
 	if check && r.Stale() {
 		fmt.Fprintln(p.stderr, "idemgen: run go generate or idemgen, and commit what it writes")
