@@ -16,8 +16,6 @@ const (
 	stateSerializationFailure = "40001"
 	stateDeadlockDetected     = "40P01"
 	stateQueryCanceled        = "57014"
-	stateUndefinedTable       = "42P01"
-	stateInvalidSchemaName    = "3F000"
 )
 
 // wrap gives an error of the database its place among the ledger's errors. The
