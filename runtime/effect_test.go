@@ -884,7 +884,7 @@ func TestAnEffectThatWasRemovedIsNotAskedForAgain(t *testing.T) {
 		"done, and removed":         {removed: []string{"fax"}},
 		"done, and forgotten":       {want: idem.ErrEffectDiverged},
 		"done, another removed":     {removed: []string{"mail"}, want: idem.ErrEffectDiverged},
-		"unknown, and removed":      {removed: []string{"fax"}, first: errBoom, want: idem.ErrEffectDiverged},
+		"unknown, and removed":      {removed: []string{"fax"}, first: errBoom, want: idem.ErrOutcomeUnknown},
 		"not applied, and removed":  {removed: []string{"fax"}, first: idem.NotApplied(errBoom)},
 		"not applied and forgotten": {first: idem.NotApplied(errBoom)},
 	} {

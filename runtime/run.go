@@ -262,8 +262,11 @@ func (r *Run) unsettled() *Error {
 		}
 		switch e.row.State {
 		case EffectDone, EffectStarted, EffectUnknown:
-			if e.row.State == EffectDone && slices.Contains(r.removed, e.id.Name) {
+			if removed := slices.Contains(r.removed, e.id.Name); removed && e.row.State == EffectDone {
 				continue
+			} else if removed && e.row.Guard != GuardRead {
+				return r.fail(ErrOutcomeUnknown, e.id.Name, ClassUnknown,
+					errors.New("an earlier attempt may have made it, and the contract has removed it since"))
 			}
 			if e.asked == 0 && e.row.Guard != GuardRead {
 				return r.fail(ErrEffectDiverged, e.id.Name, ClassUnknown,
