@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,32 @@ func TestMigrationsAreThoseOfTheStore(t *testing.T) {
 	for _, dialect := range Dialects() {
 		t.Run(dialect, func(t *testing.T) { wantMigrationsOfStore(t, dialect) })
 	}
+}
+
+// What the way up makes, the way down removes. The tools of testdata/migrations show
+// it on databases.
+func TestTheWayDownDropsEveryTable(t *testing.T) {
+	made, dropped := regexp.MustCompile(`(?m)^CREATE (?:TABLE|VIEW) (\S+)`), regexp.MustCompile(`(?m)^DROP (?:TABLE|VIEW) (\S+);`)
+	for _, dialect := range Dialects() {
+		list, err := migrations(dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range list {
+			if diff := cmp.Diff(namesIn(made, m.up), namesIn(dropped, m.down)); diff != "" {
+				t.Errorf("%s %s (-made +dropped)\n%s", dialect, m.name, diff)
+			}
+		}
+	}
+}
+
+func namesIn(pattern *regexp.Regexp, script string) []string {
+	var names []string
+	for _, m := range pattern.FindAllStringSubmatch(script, -1) {
+		names = append(names, m[1])
+	}
+	slices.Sort(names)
+	return names
 }
 
 func wantMigrationsOfStore(t *testing.T, dialect string) {

@@ -6,6 +6,7 @@ DROP TABLE latest_log;
 DROP TABLE work_alias;
 DROP TABLE contract_log;
 DROP TABLE attempt_log;
+DROP TABLE sent_messages;
 DROP TABLE effect_log;
 DROP TABLE work_log;
 DROP TABLE ledger_meta;
