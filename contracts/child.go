@@ -10,7 +10,7 @@ const wantKind = "the kind of another contract of this package, such as shipment
 
 // child reads the kind of the work that an effect is.
 func (p *parser) child(e *Effect, it item) {
-	v, ok := p.matching(it, wantKind, func(s string) bool { return nameForm.MatchString(s) && !isTruth(s) })
+	v, ok := p.matching(it, wantKind, ValidName)
 	if !ok {
 		return
 	}

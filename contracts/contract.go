@@ -42,6 +42,9 @@ func (p *parser) kinds(it item) {
 	})
 }
 
+// ValidName tells whether a kind or an effect can be called so.
+func ValidName(name string) bool { return nameForm.MatchString(name) && !isTruth(name) }
+
 // name checks the name of a kind or an effect.
 func (p *parser) name(what, name string, pos Pos, path string) bool {
 	switch {

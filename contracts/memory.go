@@ -49,7 +49,7 @@ func (p *parser) windowUntil(c *Contract, it item) {
 }
 
 func (p *parser) kindOfOther(c *Contract, it item, dst *Value[string]) {
-	v, ok := p.matching(it, "the kind of another contract such as nightly_sync", func(s string) bool { return nameForm.MatchString(s) && !isTruth(s) })
+	v, ok := p.matching(it, "the kind of another contract such as nightly_sync", ValidName)
 	switch {
 	case !ok:
 	case v.V == c.Kind.V:

@@ -26,7 +26,7 @@ func Render(h *Handler, kind string) ([]byte, error) {
 	w.line("    version: 1 # part of every key: raise it when all work is to be new again")
 	w.line("    # What is promised. This much holds for every contract; say it in your own words.")
 	w.line("    statement: Each piece of work of %s is completed once, however often it is delivered.", h.Handler.Name)
-	w.line("    handler: %s", h.Handler)
+	w.line("    handler: %s", handlerText(h))
 	w.identity(h)
 	w.window()
 	w.response()
@@ -34,6 +34,16 @@ func Render(h *Handler, kind string) ([]byte, error) {
 		return nil, err
 	}
 	return []byte(w.b.String()), nil
+}
+
+// handlerText is the handler, in quotes where a YAML reader would take it for a truth
+// value: a function can be called No.
+func handlerText(h *Handler) string {
+	text := h.Handler.String()
+	if h.Handler.Receiver == "" && !contracts.ValidName(strings.ToLower(text)) {
+		return `"` + text + `"`
+	}
+	return text
 }
 
 type writer struct{ b strings.Builder }
@@ -125,6 +135,9 @@ func (w *writer) effects(h *Handler) error {
 		name := contracts.EffectName(m.Name)
 		if contracts.MethodName(name) != m.Name {
 			return fmt.Errorf("method %s of %s: no effect's name leads to it: call it %s", m.Name, h.Interface, contracts.MethodName(name))
+		}
+		if !contracts.ValidName(name) {
+			return fmt.Errorf("method %s of %s: an effect cannot be called %s, which is a truth value to some YAML readers: rename the method", m.Name, h.Interface, name)
 		}
 		w.line("      %s: # %s%s", name, m.Name, m.Signature)
 		if token.IsKeyword((&contracts.Effect{Name: contracts.Value[string]{V: name}}).CallName()) {

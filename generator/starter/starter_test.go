@@ -55,14 +55,15 @@ func TestStarterLeavesItsQuestionsOpenAndNothingElse(t *testing.T) {
 var handlers = rapid.Custom(func(t *rapid.T) *Handler {
 	ident := rapid.StringMatching(`[A-Z][a-z]{1,8}([A-Z][a-z]{1,8}){0,2}`)
 	texts := rapid.SampledFrom([]string{"string", "map[string]*T", "struct{A int `json:\"a: # b\"`}", "func(x any) <-chan int", "*p.T"})
-	h := &Handler{Handler: contracts.Handler{Name: ident.Draw(t, "name")}, In: texts.Draw(t, "in")}
+	function := rapid.OneOf(ident, rapid.SampledFrom([]string{"No", "On", "Y"}))
+	h := &Handler{Handler: contracts.Handler{Name: function.Draw(t, "name")}, In: texts.Draw(t, "in")}
 	if rapid.Bool().Draw(t, "method") {
 		h.Handler.Receiver, h.Handler.Pointer = ident.Draw(t, "receiver"), rapid.Bool().Draw(t, "pointer")
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "fields") {
 		h.Fields = append(h.Fields, resolve.StarterField{Name: ident.Draw(t, "field"), Type: texts.Draw(t, "type"), Volatile: rapid.Bool().Draw(t, "volatile")})
 	}
-	method := rapid.OneOf(ident, rapid.SampledFrom([]string{"Go", "Type", "Return"}))
+	method := rapid.OneOf(ident.Filter(func(name string) bool { return contracts.ValidName(contracts.EffectName(name)) }), rapid.SampledFrom([]string{"Go", "Type", "Return"}))
 	for _, name := range rapid.SliceOfNDistinct(method, 0, 4, rapid.ID).Draw(t, "methods") {
 		h.Methods = append(h.Methods, resolve.StarterMethod{Name: contracts.MethodName(contracts.EffectName(name)), Signature: "(" + texts.Draw(t, "argument") + ")"})
 	}
@@ -78,6 +79,13 @@ func TestMethodThatNoEffectNamesIsRefused(t *testing.T) {
 	_, err := Render(&Handler{Handler: contracts.Handler{Name: "F"}, Methods: []resolve.StarterMethod{{Name: "Do_it"}}}, "work")
 	if err == nil || !strings.Contains(err.Error(), "call it DoIt") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestMethodThatIsATruthValueIsRefused(t *testing.T) {
+	_, err := Render(&Handler{Handler: contracts.Handler{Name: "F"}, Methods: []resolve.StarterMethod{{Name: "No"}}}, "work")
+	if err == nil || !strings.Contains(err.Error(), "rename the method") {
+		t.Errorf("a method called No: %v", err)
 	}
 }
 
