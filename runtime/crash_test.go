@@ -71,6 +71,7 @@ func (w crashWriter) Renew(ctx context.Context, l []idem.Lease) ([]idem.Renewal,
 
 type crashStore struct {
 	crashWriter
+	idem.Purger
 	store *sqlite.Store
 }
 
@@ -325,7 +326,7 @@ func (w *world) crashStore(crash *crasher) crashStore {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = store.Close() })
-	return crashStore{crashWriter{store, crash}, store}
+	return crashStore{crashWriter{store, crash}, store, store}
 }
 
 // rows counts in the application's own tables.

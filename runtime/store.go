@@ -18,6 +18,7 @@ import (
 // the ledger's commit together, such as *sql.Tx.
 type Store[Tx any] interface {
 	Writer
+	Purger
 
 	// Lookup reads one piece of work without locking anything. The zero Work
 	// means that there is none, or that its window is over. An ID that an alias
@@ -102,6 +103,25 @@ type Writer interface {
 	// per lease, in order: whether the fence still holds. A row that is locked by
 	// another transaction is skipped, and counts as held but not renewed.
 	Renew(ctx context.Context, leases []Lease) ([]Renewal, error)
+}
+
+// Purger is what a [Store] does for [Ledger.Purge].
+type Purger interface {
+	// Expired lists work that Purge would delete, at most limit, the longest expired
+	// first. It locks nothing: what is listed may be claimed, or gone, a moment later.
+	Expired(ctx context.Context, limit int) ([]WorkID, error)
+
+	// Purge deletes those of the rows that are, when it deletes them, done and past
+	// their window, in one transaction. With each go its effects, its attempts, the
+	// aliases that lead to it, the place in a series that it holds, its children as
+	// Claim says, and of the kinds whose success it waited for those that nobody else
+	// waits for. It waits for no lock: what others have locked stays.
+	Purge(ctx context.Context, ids []WorkID) (Purged, error)
+
+	// PurgeMemory deletes at most limit rows of what is remembered beside work and
+	// stands for nothing any more, which are messages whose time is over. One that is
+	// being sent stays while nobody knows whether its effect has happened.
+	PurgeMemory(ctx context.Context, limit int) (Purged, error)
 }
 
 // Token is the fencing token of one claim: random, so that an owner of long ago

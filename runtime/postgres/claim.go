@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,7 +19,7 @@ func (w *writer) claimLatest(ctx context.Context, c idem.Claim) (idem.Claimed, e
 		return idem.Claimed{}, err
 	}
 	if claimed.Work.State == idem.StateDead && c.Window.UntilSuccessOf() != "" {
-		return claimed, w.execAll(ctx, call{w.store.stmts.watch, []any{claimed.Work.ID.String()}})
+		return claimed, w.execAll(ctx, w.watch(claimed.Work.ID, c.Window)...)
 	}
 	if !claimed.Won || c.Mark.IsZero() || claimed.Doubtful() {
 		return claimed, nil
@@ -96,13 +94,7 @@ func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) 
 
 // nameLock is the number by which a name is locked. Two names of one number wait
 // for each other now and then.
-func nameLock(id idem.WorkID) int64 {
-	b, err := hex.DecodeString(id.String()[:16])
-	if err != nil {
-		panic("a work ID is hexadecimal: " + err.Error())
-	}
-	return int64(binary.BigEndian.Uint64(b))
-}
+func nameLock(id idem.WorkID) int64 { return lockOf(id.String()) }
 
 // startsAfresh tells whether a claim that changed a row has found it forgotten.
 func startsAfresh(work idem.Work) bool {

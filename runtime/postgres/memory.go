@@ -22,6 +22,7 @@ func (w *writer) notNewer(ctx context.Context, mark idem.Mark) error {
 	var before []call
 	if w.lasting {
 		before = []call{
+			{w.store.stmts.nameShared, []any{seriesLock(mark.Series)}},
 			{w.store.stmts.enterSeries, []any{mark.Series[:], int64(math.MinInt64), ""}},
 			{w.store.stmts.lockSeries, []any{mark.Series[:]}},
 		}
@@ -47,7 +48,7 @@ func (w *writer) remember(ctx context.Context, e idem.End, watched bool) error {
 	var calls []call
 	ended := e.State == idem.StateDone || e.State == idem.StateDead
 	if ended && e.Window.UntilSuccessOf() != "" {
-		calls = append(calls, call{w.store.stmts.watch, []any{e.ID.String()}})
+		calls = append(calls, w.watch(e.ID, e.Window)...)
 	}
 	if e.State == idem.StateDone && e.SupersededBy.IsZero() {
 		if watched {
@@ -56,6 +57,7 @@ func (w *writer) remember(ctx context.Context, e idem.End, watched bool) error {
 		if !e.Mark.IsZero() {
 			place := []any{e.Mark.Series[:], e.Mark.By, e.ID.String()}
 			calls = append(calls,
+				call{w.store.stmts.nameShared, []any{seriesLock(e.Mark.Series)}},
 				call{w.store.stmts.enterSeries, place},
 				call{w.store.stmts.lockSeries, place[:1]},
 				call{w.store.stmts.raise, place})

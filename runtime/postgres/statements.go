@@ -20,6 +20,14 @@ type statements struct {
 	moveMessage, dropMessage         string
 	register, registered             string
 	setKeyCheck, keyCheck            string
+
+	// of a purge
+	expired, lockExpired                   string
+	lockFamily, existing, family           string
+	namesOf, marksOf, tryLocks             string
+	purgeEffects, purgeAttempts, purgeWork string
+	purgeAliases, purgeMarks, purgeKinds   string
+	purgeMessages, places, purgePlaces     string
 }
 
 func newStatements(o *options) statements {
@@ -63,6 +71,23 @@ func newStatements(o *options) statements {
 		{&s.registered, registeredSQL},
 		{&s.setKeyCheck, setKeyCheckSQL},
 		{&s.keyCheck, keyCheckSQL},
+		{&s.expired, expiredSQL},
+		{&s.lockExpired, lockExpiredSQL},
+		{&s.lockFamily, lockFamilySQL},
+		{&s.existing, existingSQL},
+		{&s.family, familySQL},
+		{&s.namesOf, namesOfSQL},
+		{&s.marksOf, marksOfSQL},
+		{&s.tryLocks, tryLocksSQL},
+		{&s.purgeEffects, purgeEffectsSQL},
+		{&s.purgeAttempts, purgeAttemptsSQL},
+		{&s.purgeWork, purgeWorkSQL},
+		{&s.purgeAliases, purgeAliasesSQL},
+		{&s.purgeMarks, purgeMarksSQL},
+		{&s.purgeKinds, purgeKindsSQL},
+		{&s.purgeMessages, purgeMessagesSQL},
+		{&s.places, placesSQL},
+		{&s.purgePlaces, purgePlacesSQL},
 	} {
 		*p.to = o.sql(p.text)
 	}

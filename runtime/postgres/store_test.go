@@ -169,6 +169,21 @@ func (s *clocked) InTx(ctx context.Context, fn func(ctx context.Context, s idem.
 	})
 }
 
+func (s *clocked) Expired(ctx context.Context, limit int) ([]idem.WorkID, error) {
+	s.move()
+	return s.Store.Expired(ctx, limit)
+}
+
+func (s *clocked) Purge(ctx context.Context, ids []idem.WorkID) (idem.Purged, error) {
+	s.move()
+	return s.Store.Purge(ctx, ids)
+}
+
+func (s *clocked) PurgeMemory(ctx context.Context, limit int) (idem.Purged, error) {
+	s.move()
+	return s.Store.PurgeMemory(ctx, limit)
+}
+
 func (s *clocked) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
 	return moving{s.Store, s.hands}.Claim(ctx, c)
 }

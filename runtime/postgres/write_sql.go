@@ -102,6 +102,9 @@ const newerSQL = `
 SELECT work_log.work_id FROM idem.latest_log JOIN idem.work_log ON ` + setsMark + `
 WHERE latest_log.series = $1::bytea AND latest_log.mark > $2::bigint`
 
+// While a series is worked with, its number is locked for all who do so, against a
+// purge, which could take its row between two statements.
+//
 // A series is raised in three statements, so that the last one, which compares,
 // sees what those did whom the first two have waited for: first who makes its row,
 // then who has it locked.

@@ -23,6 +23,7 @@ type statements struct {
 	standings, recordAlias        *sql.Stmt
 	dropAliases, forgetAliases    *sql.Stmt
 	free                          *sql.Stmt
+	purge                         purgeStatements
 }
 
 // preparation is one statement to be prepared.
@@ -44,7 +45,7 @@ const (
 
 // preparations are all that Open prepares.
 func (s *Store) preparations() []preparation {
-	return []preparation{
+	return append(s.purgePreparations(), []preparation{
 		{&s.lookup, s.readers, readSQL},
 		{&s.stmts.claim, s.writer, claimSQL},
 		{&s.stmts.read, s.writer, readSQL},
@@ -76,7 +77,7 @@ func (s *Store) preparations() []preparation {
 		{&s.stmts.dropAliases, s.writer, dropAliasesSQL},
 		{&s.stmts.forgetAliases, s.writer, forgetAliasesSQL},
 		{&s.stmts.free, s.writer, freeSQL},
-	}
+	}...)
 }
 
 func (s *Store) prepare(ctx context.Context) error {

@@ -336,6 +336,24 @@ func (m *model) renew(l idem.Lease, now time.Time) idem.Renewal {
 	return idem.Renewed
 }
 
+// purge mirrors Store.Purge and Store.PurgeMemory.
+func (m *model) purge(ids []idem.WorkID, now time.Time) {
+	for _, id := range ids {
+		if w, exists := m.work[id]; !exists || !m.forgotten(w, now) {
+			continue
+		}
+		delete(m.work, id)
+		delete(m.effects, id)
+		maps.DeleteFunc(m.aliases, func(_, leadsTo idem.WorkID) bool { return leadsTo == id })
+		maps.DeleteFunc(m.marks, func(_ idem.Hash, high mark) bool { return high.id == id })
+	}
+	maps.DeleteFunc(m.messages, func(_ idem.MessageID, msg idem.SentMessage) bool {
+		return !msg.ExpiresAt.After(now) && !(msg.State == idem.MessageSending && slices.ContainsFunc(m.effects[msg.ID], func(e idem.EffectRow) bool {
+			return e.Key == msg.Key && (e.State == idem.EffectStarted || e.State == idem.EffectUnknown)
+		}))
+	})
+}
+
 // lookup mirrors Store.Lookup.
 func (m *model) lookup(id idem.WorkID, now time.Time) idem.Work {
 	w, lives := m.alive(id, now)
@@ -380,6 +398,7 @@ func testModel[Tx any](h *harness[Tx]) {
 			"effect":  r.effect,
 			"end":     r.end,
 			"renew":   r.renew,
+			"purge":   r.purge,
 			"advance": func(t *rapid.T) { h.clock.advance(draw(t, "time", durations...)) },
 			"":        r.check,
 		})
@@ -515,6 +534,17 @@ func (r *history[Tx]) renew(t *rapid.T) {
 		want = append(want, r.model.renew(l, r.h.clock.Now()))
 	}
 	r.same(t, "renew", got, want)
+}
+
+func (r *history[Tx]) purge(t *rapid.T) {
+	ids := rapid.SliceOfN(rapid.SampledFrom(r.ids), 1, 4).Draw(t, "ids")
+	if _, err := r.h.store.Purge(r.h.ctx, ids); err != nil {
+		t.Fatalf("purge: %v", err)
+	}
+	if _, err := r.h.store.PurgeMemory(r.h.ctx, 1000); err != nil {
+		t.Fatalf("purge: %v", err)
+	}
+	r.model.purge(ids, r.h.clock.Now())
 }
 
 // check looks at everything after every step.

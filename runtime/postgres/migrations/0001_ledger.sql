@@ -70,7 +70,8 @@ CREATE TABLE idem.work_log (
 CREATE INDEX work_due       ON idem.work_log (next_attempt_at) WHERE state = 'failed';
 CREATE INDEX work_running   ON idem.work_log (work_id)         WHERE state = 'running';
 CREATE INDEX work_attention ON idem.work_log (updated_at)      WHERE state IN ('dead', 'unknown');
-CREATE INDEX work_expiring  ON idem.work_log (expires_at)      WHERE expires_at IS NOT NULL;
+CREATE INDEX work_expiring  ON idem.work_log (expires_at)      WHERE state = 'done' AND expires_at IS NOT NULL;
+CREATE INDEX work_waiting   ON idem.work_log (until_success_of, scope) WHERE until_success_of <> '';
 
 CREATE TABLE idem.effect_log (
   work_id       text COLLATE "C" NOT NULL,
@@ -146,6 +147,8 @@ CREATE TABLE idem.latest_log (
   mark    bigint NOT NULL,
   work_id text COLLATE "C" NOT NULL
 );
+
+CREATE INDEX latest_work ON idem.latest_log (work_id);
 
 -- The kinds that some work waits for before it is forgotten, each with the newest
 -- of its works that succeeded: when that was claimed first; null: none did.

@@ -63,7 +63,8 @@ CREATE TABLE work_log (
 CREATE INDEX work_due       ON work_log (next_attempt_at) WHERE state = 'failed';
 CREATE INDEX work_running   ON work_log (work_id)         WHERE state = 'running';
 CREATE INDEX work_attention ON work_log (updated_at)      WHERE state IN ('dead', 'unknown');
-CREATE INDEX work_expiring  ON work_log (expires_at)      WHERE expires_at IS NOT NULL;
+CREATE INDEX work_expiring  ON work_log (expires_at)      WHERE state = 'done' AND expires_at IS NOT NULL;
+CREATE INDEX work_waiting   ON work_log (until_success_of, scope) WHERE until_success_of <> '';
 
 CREATE TABLE effect_log (
   work_id      TEXT    NOT NULL,
@@ -138,6 +139,8 @@ CREATE TABLE latest_log (
   mark    INTEGER NOT NULL,
   work_id TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX latest_work ON latest_log (work_id);
 
 -- The kinds that some work waits for before it is forgotten, each with the newest
 -- of its works that succeeded: when that was claimed first; null: none did.
