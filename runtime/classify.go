@@ -18,7 +18,9 @@ import (
 func Permanent(err error) error { return mark(ClassPermanent, err) }
 
 // NotApplied marks err: the call has certainly done nothing, so it may be made
-// again whatever its guard. Nil stays nil.
+// again whatever its guard. That is to hold for every try that the function and its
+// client have made: where the provider replays stored failures, the next call has
+// another key. Nil stays nil.
 func NotApplied(err error) error { return mark(ClassNotApplied, err) }
 
 // Unknown marks err: the call may have been applied. Nil stays nil.
@@ -153,6 +155,22 @@ func (r reading) listed(err error) Class {
 		}
 	}
 	return ""
+}
+
+// saidNotApplied tells whether an error that means that nothing was applied has that
+// from a mark, and not from what is known of common errors. Of several errors in
+// one, each has to.
+func saidNotApplied(err error) bool {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if m, ok := e.(*marked); ok {
+			return m.class == ClassNotApplied
+		}
+		if parts := joined(e); len(parts) > 0 {
+			return !slices.ContainsFunc(parts, func(part error) bool { return !saidNotApplied(part) })
+		}
+	}
+	m, ok := errors.AsType[*marked](err) // beside another error, in a fmt.Errorf
+	return ok && m.class == ClassNotApplied
 }
 
 // class is what an error of this package means to a handler that returns it.

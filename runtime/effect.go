@@ -55,6 +55,15 @@ type Effect[In, Out any] struct {
 	// another effect has sent the same. Nil for what is no message. For the guards
 	// idempotency_key, upsert, find_first and once.
 	Message *Message[In]
+	// ReplaysFailures says that the provider answers a key that it knows with the
+	// failure that it has stored. A call that its function says has done nothing
+	// ([NotApplied]) is then made again under another key. For the guard
+	// idempotency_key.
+	ReplaysFailures bool
+	// VisibleAfter is how long after its start a call that was cut off may take to
+	// show at the target: before that nobody who looks can say that it did nothing.
+	// Zero if nobody knows. [FindFirst] has an argument for it.
+	VisibleAfter time.Duration
 	// ExternalRef is what the other system calls the result. Nil if the contract
 	// does not say.
 	ExternalRef func(out Out) string
@@ -97,7 +106,8 @@ type Guarded[In, Out any] struct {
 func guarded[In, Out any](e Effect[In, Out], g guard[In, Out], needs ...need) *Guarded[In, Out] {
 	needs = append([]need{{"Name", e.Name != ""}, {"Payload", e.Payload.Append != nil && e.Payload.Shape != ""},
 		{"KeyFormat", e.KeyFormat.valid()}, {"MaxCalls", e.MaxCalls >= 0 && (e.MaxCalls == 0 || countsCalls(g.name()))},
-		{"Message", e.Message == nil || e.Message.valid() && remembersMessages(g.name())}}, needs...)
+		{"Message", e.Message == nil || e.Message.valid() && remembersMessages(g.name())},
+		{"ReplaysFailures", !e.ReplaysFailures || g.name() == GuardIdempotencyKey}, {"VisibleAfter", e.VisibleAfter >= 0}}, needs...)
 	for _, n := range needs {
 		if !n.met {
 			return &Guarded[In, Out]{effect: e, guard: g, broken: fmt.Errorf("its %s is missing or out of range", n.what)}
@@ -147,8 +157,8 @@ func Repeatable[In, Out any](e Effect[In, Out]) *Guarded[In, Out] {
 // is visible to find at the latest visibleAfter its call was started. find
 // returns false only if the effect is certainly absent.
 func FindFirst[In, Out any](e Effect[In, Out], find func(ctx context.Context, call Call, in In) (Out, bool, error), visibleAfter time.Duration) *Guarded[In, Out] {
-	return guarded(e, findGuard[In, Out]{find, visibleAfter},
-		need{"Call", e.Call != nil}, need{"find function", find != nil}, need{"visibleAfter", visibleAfter >= 0})
+	e.VisibleAfter = visibleAfter
+	return guarded(e, findGuard[In, Out]{find, visibleAfter}, need{"Call", e.Call != nil}, need{"find function", find != nil})
 }
 
 // Once guards an effect that is never repeated once it has started.

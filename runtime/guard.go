@@ -11,6 +11,7 @@ import (
 // ask is one request of a handler for one effect.
 type ask[In any] struct {
 	in    In
+	per   []byte // nil without once_per
 	id    EffectID
 	key   string
 	hash  Hash
@@ -40,6 +41,8 @@ type attempt[In, Out any] struct {
 	uncertain bool
 	// calls is how many calls have been started, in all attempts.
 	calls int
+	// epoch is that of the key or, of a call that did nothing, that of the next one.
+	epoch int
 	// former are the IDs that a child may have from former versions of its contract.
 	former []Predecessor
 	// anyPayload: another input under the same key is the same.
@@ -73,6 +76,9 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 	}
 	switch row := &a.entry.row; row.State {
 	case "", EffectNotApplied:
+		if row.Epoch > 0 {
+			a.rekey(row.Epoch)
+		}
 		return g.guard.start(ctx, a)
 	case EffectDone:
 		if row.Guard == GuardRead && row.Result.Codec == CodecDropped {
@@ -90,15 +96,16 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 	case EffectGivenUp:
 		return out, run.fail(ErrGivenUp, a.id.Name, ClassPermanent, &storedError{message: row.LastError})
 	case EffectStarted, EffectUnknown:
-		if row.Guard != a.guard {
-			cause := fmt.Errorf("it was started under the guard %s, and what makes a repeat safe under %s was not there then: %w", row.Guard, a.guard, a.earlier())
-			a.guard = row.Guard // which stays on record
-			return out, a.askPerson(ctx, cause)
-		}
 		if row.Key != "" {
 			// As it was sent, whatever format the contract has by now: under another
 			// key the provider would not know the call again.
 			a.key = row.Key
+		}
+		a.epoch = row.Epoch
+		if row.Guard != a.guard {
+			cause := fmt.Errorf("it was started under the guard %s, and what makes a repeat safe under %s was not there then: %w", row.Guard, a.guard, a.earlier())
+			a.guard = row.Guard // which stays on record
+			return out, a.askPerson(ctx, cause)
 		}
 		return g.guard.again(ctx, a)
 	default:
@@ -142,8 +149,8 @@ func (g *Guarded[In, Out]) prepare(ctx context.Context, run *Run, in In) (*attem
 		return nil, unusable(fmt.Errorf("its input cannot be encoded: %w", err))
 	}
 	a := &attempt[In, Out]{run: run, effect: &g.effect, guard: g.guard.name()}
-	key := g.effect.KeyFormat.text(effectKey(run.fence.ID, name, per, 0))
-	a.ask = ask[In]{in: in, id: EffectID{Name: name}, key: key, hash: sha256.Sum256(canonical), input: input}
+	a.ask = ask[In]{in: in, per: per, id: EffectID{Name: name}, hash: sha256.Sum256(canonical), input: input}
+	a.rekey(0)
 	if per != nil {
 		a.id.Per = hexSum(per)
 	}
@@ -153,6 +160,12 @@ func (g *Guarded[In, Out]) prepare(ctx context.Context, run *Run, in In) (*attem
 		}
 	}
 	return a, nil
+}
+
+// rekey derives the key of an epoch.
+func (a *attempt[In, Out]) rekey(epoch int) {
+	a.epoch = epoch
+	a.key = a.effect.KeyFormat.text(effectKey(a.run.fence.ID, a.effect.Name, a.per, epoch))
 }
 
 // diverged refuses another payload under the key of an effect that may have
@@ -215,7 +228,8 @@ func (a *attempt[In, Out]) write(ctx context.Context, state EffectState, more Ef
 func (a *attempt[In, Out]) complete(state EffectState, w EffectWrite) EffectWrite {
 	w.State, w.Guard, w.Key = state, a.guard, a.key
 	w.PayloadHash, w.PayloadShape = a.hash, a.effect.Payload.Shape
-	w.Calls, w.Message = a.calls, a.message
+	w.Calls, w.Message, w.VisibleAfter = a.calls, a.message, a.effect.VisibleAfter
+	w.Epoch = a.epoch
 	return w
 }
 
@@ -250,6 +264,13 @@ func (a *attempt[In, Out]) failed(ctx, callCtx context.Context, cause error) err
 		a.calls--
 	case a.effect.MaxCalls > 0 && a.calls >= a.effect.MaxCalls && !a.uncertain:
 		return a.refuse(ctx, &spentError{a.calls, cause})
+	}
+	if a.effect.ReplaysFailures && !a.uncertain && saidNotApplied(cause) {
+		// Under this key the provider would answer with the failure for as long as it
+		// remembers. Only the function's own word is good enough: a status or a refused
+		// connection may be the last of several tries of its client, and the first may
+		// have got through.
+		a.epoch++
 	}
 	return a.notApplied(ctx, cause)
 }

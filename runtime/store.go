@@ -242,14 +242,17 @@ type Work struct {
 	Forever       bool      // done or dead, and never forgotten
 	UntilSuccess  string    // the kind that has to succeed before done or dead work is forgotten, at ExpiresAt or later; empty: none
 	SupersededBy  WorkID    // the newer work because of which this one is done without a result; zero: none
+	Acknowledged  time.Time // when a person said that dead work may be forgotten; zero: nobody did
 	Now           time.Time // the store's time when the row was read
 }
 
 // EffectRow is a row of effect_log.
 type EffectRow struct {
 	EffectID
-	Guard       Guard
-	State       EffectState
+	Guard Guard
+	State EffectState
+	// Key is the key of the last call, and Epoch that of the next one: it is raised
+	// when the last call is known to have done nothing.
 	Key         string
 	Epoch       int
 	PayloadHash Hash
@@ -257,13 +260,16 @@ type EffectRow struct {
 	// compared.
 	PayloadShape string
 	// Calls is how many calls have been started, as the last write said.
-	Calls       int
-	Input       Body
-	Result      Body
-	ExternalRef string
-	LastError   string
-	StartedAt   time.Time
-	DoneAt      time.Time
+	Calls int
+	// VisibleAfter is how long after a call it may take to show at the target, as the
+	// last write said. Zero: nobody has said.
+	VisibleAfter time.Duration
+	Input        Body
+	Result       Body
+	ExternalRef  string
+	LastError    string
+	StartedAt    time.Time
+	DoneAt       time.Time
 }
 
 // EffectWrite inserts the row of an effect or moves it to another state.
@@ -281,6 +287,8 @@ type EffectWrite struct {
 	// up, so that a write that is made twice, for its acknowledgement was lost,
 	// counts once.
 	Calls int
+	// VisibleAfter replaces how long after a call it may take to show at the target.
+	VisibleAfter time.Duration
 	// Input is stored when there is one and left as it is otherwise.
 	Input       Body
 	Result      Body

@@ -8,7 +8,7 @@ package postgres
 const workColumns = `work_id, kind, version, scope, state, claim_token, attempt, budget_left,
 	payload_codec, payload, payload_hash, payload_shape, result_codec, result, external_ref,
 	error_class, last_error, next_attempt_at, locked_until, created_at, done_at, expires_at,
-	until_success_of, superseded_by`
+	until_success_of, superseded_by, acknowledged_at`
 
 // aliased is the ID of the row that $1 stands for.
 const aliased = `coalesce((SELECT leads_to FROM idem.work_alias WHERE work_alias.work_id = $1::text), $1::text)`
@@ -106,7 +106,7 @@ WITH claimed AS (
 SELECT work_id, kind, version, scope, state, claim_token, attempt, budget_left,
 	payload_codec, CASE WHEN NOT fresh THEN payload END, payload_hash, payload_shape, result_codec, result, external_ref,
 	error_class, last_error, next_attempt_at, locked_until, created_at, done_at, expires_at,
-	until_success_of, superseded_by, clock_timestamp(), fresh
+	until_success_of, superseded_by, acknowledged_at, clock_timestamp(), fresh
 FROM claimed`
 
 // extendSQL answers a claim whose caller counts its lease from now on: its
@@ -126,7 +126,7 @@ VALUES ($1::text, $2::integer, clock_timestamp(), $3::text, $4::text)`
 
 const effectsSQL = `
 SELECT effect, per_hash, guard, state, effect_key, key_epoch, calls, payload_hash, payload_shape, input_codec, input,
-	result_codec, result, external_ref, last_error, started_at, done_at
+	result_codec, result, external_ref, last_error, started_at, done_at, visible_after
 FROM idem.effect_log WHERE work_id = $1::text ORDER BY seq`
 
 // Claims that look for other names of their work keep all others away from those

@@ -73,7 +73,7 @@ func messageKey(m idem.MessageID) []any {
 
 // claimMessage claims it, or returns the message if another effect has it.
 func (w *writer) claimMessage(ctx context.Context, e idem.EffectWrite) (*idem.SentMessage, error) {
-	args := append(messageKey(e.Message.MessageID), e.Key, toMicros(e.Message.TTL), e.ID.String(), e.Name)
+	args := append(messageKey(e.Message.MessageID), e.Key, toMicros(e.Message.TTL), e.ID.String(), e.Name, e.Per)
 	var claimed bool
 	err := w.tx.QueryRow(ctx, w.store.stmts.claimMessage, args...).Scan(&claimed)
 	if !errors.Is(err, pgx.ErrNoRows) {

@@ -18,12 +18,13 @@ func scanWork(row scanner) (w idem.Work, more bool, err error) {
 		token, hash             []byte
 		payload, result         []byte
 		next, locked, done, exp *time.Time
+		acknowledged            *time.Time
 	)
 	err = row.Scan(
 		&id, &w.Kind, &w.Version, &w.Scope, (*string)(&w.State), &token, &w.Attempt, &w.BudgetLeft,
 		&w.Payload.Codec, &payload, &hash, &w.PayloadShape, &w.Result.Codec, &result, &w.ExternalRef,
 		(*string)(&w.ErrorClass), &w.LastError, &next, &locked, &w.CreatedAt, &done, &exp,
-		&w.UntilSuccess, &supersededBy, &w.Now, &more)
+		&w.UntilSuccess, &supersededBy, &acknowledged, &w.Now, &more)
 	if err != nil {
 		return idem.Work{}, false, err
 	}
@@ -40,6 +41,7 @@ func scanWork(row scanner) (w idem.Work, more bool, err error) {
 	w.Payload = loadBody(w.Payload.Codec, payload)
 	w.Result = loadBody(w.Result.Codec, result)
 	w.NextAttemptAt, w.LockedUntil, w.DoneAt, w.ExpiresAt = loadTime(next), loadTime(locked), loadTime(done), loadTime(exp)
+	w.Acknowledged = loadTime(acknowledged)
 	w.CreatedAt, w.Now = w.CreatedAt.UTC(), w.Now.UTC()
 	w.Forever = done != nil && exp == nil
 	return w, more, nil
@@ -48,8 +50,9 @@ func scanWork(row scanner) (w idem.Work, more bool, err error) {
 func scanEffect(row scanner) (e idem.EffectRow, err error) {
 	var hash, input, result []byte
 	var done *time.Time
+	var visible int64
 	err = row.Scan(&e.Name, &e.Per, (*string)(&e.Guard), (*string)(&e.State), &e.Key, &e.Epoch, &e.Calls, &hash, &e.PayloadShape,
-		&e.Input.Codec, &input, &e.Result.Codec, &result, &e.ExternalRef, &e.LastError, &e.StartedAt, &done)
+		&e.Input.Codec, &input, &e.Result.Codec, &result, &e.ExternalRef, &e.LastError, &e.StartedAt, &done, &visible)
 	if err != nil {
 		return idem.EffectRow{}, err
 	}
@@ -57,6 +60,7 @@ func scanEffect(row scanner) (e idem.EffectRow, err error) {
 	e.Input = loadBody(e.Input.Codec, input)
 	e.Result = loadBody(e.Result.Codec, result)
 	e.StartedAt, e.DoneAt = e.StartedAt.UTC(), loadTime(done)
+	e.VisibleAfter = time.Duration(visible) * time.Microsecond
 	return e, nil
 }
 

@@ -13,11 +13,11 @@ FOR NO KEY UPDATE`
 const writeEffectSQL = `
 INSERT INTO idem.effect_log AS effect_log (
 	work_id, effect, per_hash, seq, guard, state, effect_key, key_epoch, payload_hash,
-	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, calls, done_at)
+	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, calls, visible_after, done_at)
 SELECT $1::text, $3::text, $4::text,
 	1 + coalesce((SELECT max(seq) FROM idem.effect_log WHERE work_id = $1::text), 0),
 	$5::text, $6::text, $7::text, $8::integer, $9::bytea, $10::text, $11::bytea, $12::text, $13::bytea, $14::text, $17::text,
-	clock.now, $18::text, $19::integer,
+	clock.now, $18::text, $19::integer, $20::bigint,
 	CASE WHEN $6::text IN ('done', 'refused', 'given_up') THEN clock.now END
 FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE EXISTS (
@@ -29,6 +29,7 @@ ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	effect_key = excluded.effect_key,
 	key_epoch = excluded.key_epoch,
 	calls = excluded.calls,
+	visible_after = excluded.visible_after,
 	payload_hash = excluded.payload_hash,
 	payload_shape = excluded.payload_shape,
 	input = CASE WHEN excluded.input_codec = '' THEN effect_log.input ELSE excluded.input END,
@@ -140,7 +141,8 @@ WHERE work_log.work_id = $1::text AND success_log.kind = work_log.kind AND succe
 
 // claimMessageSQL gives an effect the message that it is about to send. It returns
 // nothing if another effect has it: one that is sending it, has sent it or has
-// given it up, and whose time is not over.
+// given it up, and whose time is not over. An effect of the same key without a row
+// is another one: its work was forgotten, and what had it may have sent it.
 const claimMessageSQL = `
 INSERT INTO idem.sent_messages AS sent_messages (channel, chat_id, content_hash, effect_key, expires_at, state, work_id, effect)
 VALUES ($1::text, $2::text, $3::bytea, $4::text, clock_timestamp() + $5::bigint * interval '1 microsecond', 'sending', $6::text, $7::text)
@@ -150,6 +152,7 @@ ON CONFLICT (channel, chat_id, content_hash) DO UPDATE SET
 	expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond'
 WHERE sent_messages.expires_at <= clock_timestamp()
 	OR sent_messages.state = 'sending' AND sent_messages.effect_key = excluded.effect_key
+		AND EXISTS (SELECT 1 FROM idem.effect_log WHERE effect_log.work_id = $6::text AND effect_log.effect = $7::text AND effect_log.per_hash = $8::text)
 RETURNING true`
 
 // messageSQL says who has it.

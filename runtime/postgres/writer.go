@@ -117,7 +117,7 @@ func (w *writer) moveEffect(ctx context.Context, before []call, e idem.EffectWri
 	write := call{w.store.stmts.writeEffect, []any{
 		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
 		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
-		e.Live, e.Restart, ledgersql.CleanError(e.Error), e.PayloadShape, e.Calls,
+		e.Live, e.Restart, ledgersql.CleanError(e.Error), e.PayloadShape, e.Calls, toMicros(e.VisibleAfter),
 	}}
 	err = w.queryRowAfter(ctx, before, write, func(row scanner) error { return row.Scan(&startedAt) })
 	if errors.Is(err, pgx.ErrNoRows) {

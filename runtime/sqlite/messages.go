@@ -12,7 +12,8 @@ import (
 
 // claimMessageSQL gives an effect the message that it is about to send. It returns
 // nothing if another effect has it: one that is sending it, has sent it or has
-// given it up, and whose time is not over.
+// given it up, and whose time is not over. An effect of the same key without a row
+// is another one: its work was forgotten, and what had it may have sent it.
 const claimMessageSQL = `
 INSERT INTO sent_messages AS sent_messages (channel, chat_id, content_hash, effect_key, expires_at, state, work_id, effect)
 VALUES (?1, ?2, ?3, ?4, ?5, 'sending', ?6, ?7)
@@ -21,6 +22,7 @@ ON CONFLICT (channel, chat_id, content_hash) DO UPDATE SET
 	result_codec = '', result = NULL, external_ref = '', last_error = '', sent_at = NULL, expires_at = excluded.expires_at
 WHERE sent_messages.expires_at <= ?8
 	OR sent_messages.state = 'sending' AND sent_messages.effect_key = excluded.effect_key
+		AND EXISTS (SELECT 1 FROM effect_log ` + byEffect + ` WHERE effect_log.work_id = ?6 AND effect_log.effect = ?7 AND effect_log.per_hash = ?9)
 RETURNING 1`
 
 // messageSQL says who has it, and first whether who asks may: ?7 demands a live lease.
@@ -54,7 +56,7 @@ func (w *writer) claimMessage(ctx context.Context, e idem.EffectWrite, now int64
 		return nil, invalid("a message is remembered for %v, it must be over zero", e.Message.TTL)
 	}
 	key := messageKey(e.Message.MessageID)
-	args := append(key, e.Key, now+toMicros(e.Message.TTL), e.ID.String(), e.Name, now)
+	args := append(key, e.Key, now+toMicros(e.Message.TTL), e.ID.String(), e.Name, now, e.Per)
 	var claimed bool
 	err := w.stmt(ctx, w.store.stmts.claimMessage).QueryRowContext(ctx, args...).Scan(&claimed)
 	switch {

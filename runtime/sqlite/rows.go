@@ -21,12 +21,13 @@ func scanWork(row scanner, now int64) (idem.Work, error) {
 		next, locked, done, expiresAt sql.NullInt64
 		created                       int64
 		supersededBy                  string
+		acknowledged                  sql.NullInt64
 	)
 	err := row.Scan(
 		&id, &w.Kind, &w.Version, &w.Scope, (*string)(&w.State), &token, &w.Attempt, &w.BudgetLeft,
 		&w.Payload.Codec, &payload, &payloadHash, &w.PayloadShape, &w.Result.Codec, &result, &w.ExternalRef,
 		(*string)(&w.ErrorClass), &w.LastError, &next, &locked, &created, &done, &expiresAt,
-		&w.UntilSuccess, &supersededBy)
+		&w.UntilSuccess, &supersededBy, &acknowledged)
 	if err != nil {
 		return idem.Work{}, err
 	}
@@ -47,6 +48,7 @@ func scanWork(row scanner, now int64) (idem.Work, error) {
 	w.CreatedAt = fromMicros(created)
 	w.DoneAt = loadTime(done)
 	w.ExpiresAt = loadTime(expiresAt)
+	w.Acknowledged = loadTime(acknowledged)
 	w.Forever = done.Valid && !expiresAt.Valid
 	w.Now = fromMicros(now)
 	return w, nil
@@ -59,9 +61,10 @@ func scanEffect(row scanner) (idem.EffectRow, error) {
 		input, result []byte
 		started       int64
 		done          sql.NullInt64
+		visible       int64
 	)
 	err := row.Scan(&e.Name, &e.Per, (*string)(&e.Guard), (*string)(&e.State), &e.Key, &e.Epoch, &e.Calls, &hash, &e.PayloadShape,
-		&e.Input.Codec, &input, &e.Result.Codec, &result, &e.ExternalRef, &e.LastError, &started, &done)
+		&e.Input.Codec, &input, &e.Result.Codec, &result, &e.ExternalRef, &e.LastError, &started, &done, &visible)
 	if err != nil {
 		return idem.EffectRow{}, err
 	}
@@ -70,6 +73,7 @@ func scanEffect(row scanner) (idem.EffectRow, error) {
 	e.Result = loadBody(e.Result.Codec, result)
 	e.StartedAt = fromMicros(started)
 	e.DoneAt = loadTime(done)
+	e.VisibleAfter = time.Duration(visible) * time.Microsecond
 	return e, nil
 }
 

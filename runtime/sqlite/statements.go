@@ -95,7 +95,7 @@ func (s *Store) prepare(ctx context.Context) error {
 const workColumns = `work_id, kind, version, scope, state, claim_token, attempt, budget_left,
 	payload_codec, payload, payload_hash, payload_shape, result_codec, result, external_ref,
 	error_class, last_error, next_attempt_at, locked_until, created_at, done_at, expires_at,
-	until_success_of, superseded_by`
+	until_success_of, superseded_by, acknowledged_at`
 
 const readSQL = `SELECT ` + workColumns + ` FROM work_log WHERE work_id = ` + aliased
 
@@ -178,7 +178,7 @@ INSERT INTO attempt_log (work_id, attempt, started_at, release, correlation_id) 
 
 const effectsSQL = `
 SELECT effect, per_hash, guard, state, effect_key, key_epoch, calls, payload_hash, payload_shape, input_codec, input,
-	result_codec, result, external_ref, last_error, started_at, done_at
+	result_codec, result, external_ref, last_error, started_at, done_at, visible_after
 FROM effect_log WHERE work_id = ?1 ORDER BY seq`
 
 // writeEffectSQL is fenced: without an owner there is no row to select, and
@@ -186,10 +186,10 @@ FROM effect_log WHERE work_id = ?1 ORDER BY seq`
 const writeEffectSQL = `
 INSERT INTO effect_log AS effect_log (
 	work_id, effect, per_hash, seq, guard, state, effect_key, key_epoch, payload_hash,
-	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, calls, done_at)
+	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, calls, visible_after, done_at)
 SELECT ?1, ?3, ?4,
 	1 + coalesce((SELECT seq FROM effect_log WHERE work_id = ?1 ORDER BY seq DESC LIMIT 1), 0),
-	?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19, ?20,
+	?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19, ?20, ?21,
 	CASE WHEN ?6 IN ('done', 'refused', 'given_up') THEN ?18 END
 WHERE EXISTS (
 	SELECT 1 FROM work_log
@@ -200,6 +200,7 @@ ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	effect_key = excluded.effect_key,
 	key_epoch = excluded.key_epoch,
 	calls = excluded.calls,
+	visible_after = excluded.visible_after,
 	payload_hash = excluded.payload_hash,
 	payload_shape = excluded.payload_shape,
 	input = CASE WHEN excluded.input_codec = '' THEN effect_log.input ELSE excluded.input END,
@@ -216,7 +217,7 @@ RETURNING started_at`
 // likely has a row: it costs half as much.
 const moveEffectSQL = `
 UPDATE effect_log SET
-	guard = ?5, state = ?6, effect_key = ?7, key_epoch = ?8, calls = ?20, payload_hash = ?9, payload_shape = ?19,
+	guard = ?5, state = ?6, effect_key = ?7, key_epoch = ?8, calls = ?20, visible_after = ?21, payload_hash = ?9, payload_shape = ?19,
 	input = CASE WHEN ?10 = '' THEN input ELSE ?11 END,
 	input_codec = CASE WHEN ?10 = '' THEN input_codec ELSE ?10 END,
 	result_codec = ?12, result = ?13, external_ref = ?14, last_error = ?17,

@@ -194,7 +194,7 @@ func (w *writer) moveEffect(ctx context.Context, e idem.EffectWrite, now int64) 
 	args := []any{
 		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
 		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
-		e.Live, e.Restart, ledgersql.CleanError(e.Error), now, e.PayloadShape, e.Calls,
+		e.Live, e.Restart, ledgersql.CleanError(e.Error), now, e.PayloadShape, e.Calls, toMicros(e.VisibleAfter),
 	}
 	var startedAt int64
 	err := sql.ErrNoRows

@@ -34,7 +34,7 @@ func takeoverSeesEffects[Tx any](h *harness[Tx]) {
 	c := claimOf("a")
 	h.mustWin(c)
 	charge := started(c.Fence, "charge")
-	charge.Guard, charge.Epoch, charge.Calls = idem.GuardIdempotencyKey, 2, 3
+	charge.Guard, charge.Epoch, charge.Calls, charge.VisibleAfter = idem.GuardIdempotencyKey, 2, 3, time.Minute
 	startedAt := h.effect(charge)
 	h.wantTime("start", startedAt, h.clock.Now())
 	h.clock.advance(time.Second)
@@ -48,7 +48,7 @@ func takeoverSeesEffects[Tx any](h *harness[Tx]) {
 	effects := h.mustWin(owner).Effects
 	want := []idem.EffectRow{{
 		EffectID: idem.EffectID{Name: "charge"}, Guard: idem.GuardIdempotencyKey, State: idem.EffectDone,
-		Key: "key of charge", Epoch: 2, Calls: 3, PayloadHash: hash("charge"), PayloadShape: "shape of charge", Input: charge.Input, Result: charge.Result,
+		Key: "key of charge", Epoch: 2, Calls: 3, VisibleAfter: time.Minute, PayloadHash: hash("charge"), PayloadShape: "shape of charge", Input: charge.Input, Result: charge.Result,
 		ExternalRef: "pi_1", LastError: "slow", StartedAt: startedAt, DoneAt: doneAt,
 	}, {
 		EffectID: idem.EffectID{Name: "mail"}, Guard: idem.GuardOnce, State: idem.EffectStarted,

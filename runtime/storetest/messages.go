@@ -16,6 +16,7 @@ func messageTests[Tx any]() []namedTest[Tx] {
 		{"ASentMessageOutlivesItsWork", sentOutlivesWork[Tx]},
 		{"AnExpiredMessageIsSentAgain", expiredIsSentAgain[Tx]},
 		{"ItsOwnEffectMayGoOn", ownEffectGoesOn[Tx]},
+		{"WorkThatWasForgottenMeanwhileIsNotItsOwner", forgottenSender[Tx]},
 		{"WhatWasNotSentIsFreeForOthers", notSentIsFree[Tx]},
 		{"WhatMayHaveBeenSentIsNot", maybeSentIsTaken[Tx]},
 		{"OthersComeBackWhenItsWorkCanHaveMoved", comeBack[Tx]},
@@ -134,6 +135,23 @@ func ownEffectGoesOn[Tx any](h *harness[Tx]) {
 	h.mustWin(owner)
 	h.effect(sending(owner.Fence, "key of a"))
 	h.mustBeTaken("c")
+}
+
+// The key is the same, since it is derived from the work: what was sent under it is
+// no less a message that somebody may have got.
+func forgottenSender[Tx any](h *harness[Tx]) {
+	c, _ := h.sender("a")
+	end := done(c.Fence) // without a word on the message
+	end.Window = idem.For(time.Minute)
+	h.end(end)
+	h.clock.advance(time.Minute)
+	h.wantSame("the message's owner", h.mustBeTaken("a").Key, "key of a")
+	h.wantSame("effects", len(effectsOf(h, "a")), 0)
+	h.clock.advance(ttl)
+	owner := claimOf("a")
+	owner.Budget = 100
+	h.mustWin(owner)
+	h.effect(sending(owner.Fence, "key of a"))
 }
 
 func notSentIsFree[Tx any](h *harness[Tx]) {

@@ -232,7 +232,7 @@ func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (idem.EffectWritt
 // taken is the message that an effect wants to send if another has it.
 func (m *model) taken(e idem.EffectWrite, now time.Time) *idem.SentMessage {
 	msg, exists := m.messages[e.Message.MessageID]
-	if !exists || !msg.ExpiresAt.After(now) || msg.State == idem.MessageSending && msg.Key == e.Key {
+	if !exists || !msg.ExpiresAt.After(now) || msg.State == idem.MessageSending && msg.Key == e.Key && m.hasRow(e) {
 		return nil
 	}
 	msg.Until = msg.ExpiresAt
@@ -243,6 +243,10 @@ func (m *model) taken(e idem.EffectWrite, now time.Time) *idem.SentMessage {
 		msg.Until = w.NextAttemptAt
 	}
 	return &msg
+}
+
+func (m *model) hasRow(e idem.EffectWrite) bool {
+	return slices.ContainsFunc(m.effects[e.ID], func(row idem.EffectRow) bool { return row.EffectID == e.EffectID })
 }
 
 func (m *model) settleMessage(e idem.EffectWrite, now time.Time) {
@@ -268,7 +272,7 @@ func (m *model) settleMessage(e idem.EffectWrite, now time.Time) {
 func (m *model) moveEffect(e idem.EffectWrite, now time.Time) time.Time {
 	row := idem.EffectRow{
 		EffectID: e.EffectID, Guard: e.Guard, State: e.State, Key: e.Key, Epoch: e.Epoch, PayloadHash: e.PayloadHash, PayloadShape: e.PayloadShape,
-		Calls: e.Calls, Input: e.Input, Result: e.Result, ExternalRef: e.ExternalRef, LastError: e.Error, StartedAt: now,
+		Calls: e.Calls, VisibleAfter: e.VisibleAfter, Input: e.Input, Result: e.Result, ExternalRef: e.ExternalRef, LastError: e.Error, StartedAt: now,
 	}
 	if e.State == idem.EffectDone || e.State == idem.EffectRefused || e.State == idem.EffectGivenUp {
 		row.DoneAt = now
@@ -488,7 +492,7 @@ func (r *history[Tx]) effect(t *rapid.T) {
 		Fence: r.fence(t), EffectID: idem.EffectID{Name: draw(t, "name", "x", "y"), Per: draw(t, "per", "", "1")},
 		Guard: draw(t, "guard", idem.GuardOnce, idem.GuardFindFirst),
 		State: draw(t, "state", idem.EffectStarted, idem.EffectNotApplied, idem.EffectDone, idem.EffectRefused, idem.EffectGivenUp, idem.EffectUnknown),
-		Key:   draw(t, "key", "k1", "k2"), Epoch: draw(t, "epoch", 0, 1), Calls: draw(t, "calls", 0, 1, 2), PayloadHash: draw(t, "hash", idem.Hash{}, hash("1")), PayloadShape: draw(t, "shape", "a", "b"),
+		Key:   draw(t, "key", "k1", "k2"), Epoch: draw(t, "epoch", 0, 1), Calls: draw(t, "calls", 0, 1, 2), VisibleAfter: draw(t, "visible after", 0, time.Second), PayloadHash: draw(t, "hash", idem.Hash{}, hash("1")), PayloadShape: draw(t, "shape", "a", "b"),
 		Input: body(t, "input"), Result: body(t, "result"), ExternalRef: draw(t, "ref", "", "ref"), Error: draw(t, "error", "", "broken"),
 		Live: draw(t, "live", true, false), Restart: draw(t, "restart", true, false), Mark: r.mark(t),
 	}

@@ -7,6 +7,7 @@ DROP TABLE idem.success_log;
 DROP TABLE idem.latest_log;
 DROP TABLE idem.work_alias;
 DROP TABLE idem.contract_log;
+DROP TABLE idem.audit_log;
 DROP TABLE idem.attempt_log;
 DROP TABLE idem.sent_messages;
 DROP TABLE idem.effect_log;

@@ -55,6 +55,8 @@ CREATE TABLE idem.work_log (
   until_success_of text COLLATE "C" NOT NULL DEFAULT '',
   -- the newer work because of which this one is done without a result
   superseded_by    text COLLATE "C" NOT NULL DEFAULT '' CHECK (superseded_by = '' OR length(superseded_by) = 64),
+  -- when a person said that dead work may be forgotten
+  acknowledged_at  timestamptz,
   CHECK ((payload_codec = '') = (payload IS NULL)),
   CHECK ((result_codec = '') = (result IS NULL)),
   -- a lease without an end, or an owner without a lease, cannot exist
@@ -64,12 +66,13 @@ CREATE TABLE idem.work_log (
   CHECK ((state IN ('done', 'dead')) = (done_at IS NOT NULL)),
   CHECK (expires_at IS NULL OR state IN ('done', 'dead')),
   CHECK (until_success_of = '' OR expires_at IS NOT NULL),
-  CHECK (superseded_by = '' OR state = 'done')
+  CHECK (superseded_by = '' OR state = 'done'),
+  CHECK (acknowledged_at IS NULL OR state = 'dead')
 ) WITH (fillfactor = 80);
 
 CREATE INDEX work_due       ON idem.work_log (next_attempt_at) WHERE state = 'failed';
 CREATE INDEX work_running   ON idem.work_log (work_id)         WHERE state = 'running';
-CREATE INDEX work_attention ON idem.work_log (updated_at)      WHERE state IN ('dead', 'unknown');
+CREATE INDEX work_attention ON idem.work_log (updated_at)      WHERE state = 'unknown' OR state = 'dead' AND acknowledged_at IS NULL;
 CREATE INDEX work_expiring  ON idem.work_log (expires_at)      WHERE state = 'done' AND expires_at IS NOT NULL;
 CREATE INDEX work_waiting   ON idem.work_log (until_success_of, scope) WHERE until_success_of <> '';
 
@@ -81,9 +84,13 @@ CREATE TABLE idem.effect_log (
   guard         text    NOT NULL CHECK (guard IN ('transaction', 'idempotency_key', 'upsert', 'find_first', 'once', 'repeatable', 'read', 'work')),
   state         text    NOT NULL CHECK (state IN ('started', 'not_applied', 'done', 'refused', 'given_up', 'unknown')),
   effect_key    text COLLATE "C" NOT NULL DEFAULT '',
+  -- raised when the call under effect_key is known to have done nothing and the next
+  -- one needs another key
   key_epoch     integer NOT NULL DEFAULT 0 CHECK (key_epoch >= 0),
   -- calls that were started, whatever came of them
   calls         integer NOT NULL DEFAULT 0 CHECK (calls >= 0),
+  -- microseconds after which a call shows at the target, as the contract has it
+  visible_after bigint  NOT NULL DEFAULT 0 CHECK (visible_after >= 0),
   payload_hash  bytea   CHECK (octet_length(payload_hash) = 32),
   payload_shape text COLLATE "C" NOT NULL DEFAULT '',
   input         bytea,
@@ -123,6 +130,7 @@ CREATE TABLE idem.sent_messages (
 );
 
 CREATE INDEX message_expiring ON idem.sent_messages (expires_at);
+CREATE INDEX message_sending  ON idem.sent_messages (work_id) WHERE state = 'sending';
 
 CREATE TABLE idem.attempt_log (
   work_id        text COLLATE "C" NOT NULL,
@@ -138,6 +146,22 @@ CREATE TABLE idem.attempt_log (
   PRIMARY KEY (work_id, attempt),
   CHECK ((ended_at IS NULL) = (outcome IS NULL))
 ) WITH (fillfactor = 80);
+
+-- What people have changed: who, why, and what it was before. It outlives the work.
+CREATE TABLE idem.audit_log (
+  id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at      timestamptz NOT NULL,
+  who     text NOT NULL,
+  verb    text NOT NULL,
+  -- the ID of work
+  subject text COLLATE "C" NOT NULL,
+  -- JSON
+  before  text NOT NULL,
+  after   text NOT NULL,
+  reason  text NOT NULL
+);
+
+CREATE INDEX audit_subject ON idem.audit_log (subject);
 
 -- The highest mark that was done among works about one thing, for as long as the
 -- work that set it is remembered. Without a work it is a place that a transaction
@@ -204,7 +228,8 @@ SELECT
   to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS updated_at,
   to_char(done_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS done_at,
   to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS expires_at,
-  until_success_of, superseded_by
+  until_success_of, superseded_by,
+  to_char(acknowledged_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS acknowledged_at
 FROM idem.work_log;
 
 INSERT INTO idem.ledger_meta (one, ledger_id, schema_version, min_runtime)

@@ -5,6 +5,7 @@ DROP TABLE success_log;
 DROP TABLE latest_log;
 DROP TABLE work_alias;
 DROP TABLE contract_log;
+DROP TABLE audit_log;
 DROP TABLE attempt_log;
 DROP TABLE sent_messages;
 DROP TABLE effect_log;

@@ -48,6 +48,8 @@ CREATE TABLE work_log (
   until_success_of TEXT   NOT NULL DEFAULT '',
   -- the newer work because of which this one is done without a result
   superseded_by   TEXT    NOT NULL DEFAULT '' CHECK (superseded_by = '' OR length(superseded_by) = 64),
+  -- when a person said that dead work may be forgotten
+  acknowledged_at INTEGER,
   CHECK ((payload_codec = '') = (payload IS NULL)),
   CHECK ((result_codec = '') = (result IS NULL)),
   -- a lease without an end, or an owner without a lease, cannot exist
@@ -57,12 +59,13 @@ CREATE TABLE work_log (
   CHECK ((state IN ('done', 'dead')) = (done_at IS NOT NULL)),
   CHECK (expires_at IS NULL OR state IN ('done', 'dead')),
   CHECK (until_success_of = '' OR expires_at IS NOT NULL),
-  CHECK (superseded_by = '' OR state = 'done')
+  CHECK (superseded_by = '' OR state = 'done'),
+  CHECK (acknowledged_at IS NULL OR state = 'dead')
 ) STRICT;
 
 CREATE INDEX work_due       ON work_log (next_attempt_at) WHERE state = 'failed';
 CREATE INDEX work_running   ON work_log (work_id)         WHERE state = 'running';
-CREATE INDEX work_attention ON work_log (updated_at)      WHERE state IN ('dead', 'unknown');
+CREATE INDEX work_attention ON work_log (updated_at)      WHERE state = 'unknown' OR state = 'dead' AND acknowledged_at IS NULL;
 CREATE INDEX work_expiring  ON work_log (expires_at)      WHERE state = 'done' AND expires_at IS NOT NULL;
 CREATE INDEX work_waiting   ON work_log (until_success_of, scope) WHERE until_success_of <> '';
 
@@ -74,9 +77,13 @@ CREATE TABLE effect_log (
   guard        TEXT    NOT NULL CHECK (guard IN ('transaction', 'idempotency_key', 'upsert', 'find_first', 'once', 'repeatable', 'read', 'work')),
   state        TEXT    NOT NULL CHECK (state IN ('started', 'not_applied', 'done', 'refused', 'given_up', 'unknown')),
   effect_key   TEXT    NOT NULL DEFAULT '',
+  -- raised when the call under effect_key is known to have done nothing and the next
+  -- one needs another key
   key_epoch    INTEGER NOT NULL DEFAULT 0 CHECK (key_epoch >= 0),
   -- calls that were started, whatever came of them
   calls        INTEGER NOT NULL DEFAULT 0 CHECK (calls >= 0),
+  -- after which a call shows at the target, as the contract has it
+  visible_after INTEGER NOT NULL DEFAULT 0 CHECK (visible_after >= 0),
   payload_hash BLOB    CHECK (length(payload_hash) = 32),
   payload_shape TEXT   NOT NULL DEFAULT '',
   input        BLOB,
@@ -116,6 +123,7 @@ CREATE TABLE sent_messages (
 ) STRICT;
 
 CREATE INDEX message_expiring ON sent_messages (expires_at);
+CREATE INDEX message_sending  ON sent_messages (work_id) WHERE state = 'sending';
 
 CREATE TABLE attempt_log (
   work_id        TEXT    NOT NULL,
@@ -131,6 +139,22 @@ CREATE TABLE attempt_log (
   PRIMARY KEY (work_id, attempt),
   CHECK ((ended_at IS NULL) = (outcome IS NULL))
 ) STRICT, WITHOUT ROWID;
+
+-- What people have changed: who, why, and what it was before. It outlives the work.
+CREATE TABLE audit_log (
+  id      INTEGER NOT NULL PRIMARY KEY,
+  at      INTEGER NOT NULL,
+  who     TEXT    NOT NULL,
+  verb    TEXT    NOT NULL,
+  -- the ID of work
+  subject TEXT    NOT NULL,
+  -- JSON
+  before  TEXT    NOT NULL,
+  after   TEXT    NOT NULL,
+  reason  TEXT    NOT NULL
+) STRICT;
+
+CREATE INDEX audit_subject ON audit_log (subject);
 
 -- The highest mark that was done among works about one thing, for as long as the
 -- work that set it is remembered.
@@ -187,7 +211,8 @@ SELECT
   strftime('%Y-%m-%dT%H:%M:%S', updated_at / 1000000, 'unixepoch') || printf('.%06dZ', updated_at % 1000000) AS updated_at,
   strftime('%Y-%m-%dT%H:%M:%S', done_at / 1000000, 'unixepoch') || printf('.%06dZ', done_at % 1000000) AS done_at,
   strftime('%Y-%m-%dT%H:%M:%S', expires_at / 1000000, 'unixepoch') || printf('.%06dZ', expires_at % 1000000) AS expires_at,
-  until_success_of, superseded_by
+  until_success_of, superseded_by,
+  strftime('%Y-%m-%dT%H:%M:%S', acknowledged_at / 1000000, 'unixepoch') || printf('.%06dZ', acknowledged_at % 1000000) AS acknowledged_at
 FROM work_log;
 
 INSERT INTO ledger_meta (one, ledger_id, schema_version, min_runtime, clock_high_water)
