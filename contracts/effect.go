@@ -111,6 +111,7 @@ type guardParam struct {
 	name   string
 	guards []Guard
 	open   string           // the question that is open without it; empty if it is optional
+	free   []Guard          // those of the guards for which it is optional all the same
 	not    map[Guard]string // why other guards do not have it, where that has to be said
 }
 
@@ -125,7 +126,7 @@ var guardParams = []guardParam{
 		Repeatable:  "what is harmless to repeat needs no memory of what was sent. Guard it with once if it is not",
 	}},
 	{name: "find", guards: []Guard{FindFirst}, open: "which Go method or function looks for what a former attempt left at the provider? Answer with its name"},
-	{name: "visible_after", guards: []Guard{FindFirst}, open: "after what time does the provider's search show what was created? Answer with a duration such as 30s"},
+	{name: "visible_after", guards: []Guard{FindFirst, Once}, free: []Guard{Once}, open: "after what time does the provider's search show what was created? Answer with a duration such as 30s"},
 	{name: "remembers_for", guards: []Guard{IdempotencyKey}, open: "for how long does the provider remember a key? Answer with a duration such as 24h, or name the provider"},
 	{name: "header", guards: []Guard{IdempotencyKey}},
 	{name: "key_format", guards: keyGuards()},
@@ -142,6 +143,11 @@ func except(some ...Guard) []Guard {
 	return slices.DeleteFunc(slices.Clone(guards), func(g Guard) bool { return slices.Contains(some, g) })
 }
 
+// needed tells whether an effect with that guard cannot be without the parameter.
+func (g guardParam) needed(by Guard) bool {
+	return g.open != "" && slices.Contains(g.guards, by) && !slices.Contains(g.free, by)
+}
+
 func (p *parser) guardParams(e *Effect, it item, present map[string]bool, params map[string]item) {
 	for _, g := range guardParams {
 		has := slices.Contains(g.guards, e.Guard.V)
@@ -152,7 +158,7 @@ func (p *parser) guardParams(e *Effect, it item, present map[string]bool, params
 			p.errorf(param.key, join(it.path, g.name), "only the guards %s have %s; this effect is guarded by %s", andList(namesOf(g.guards)), g.name, e.Guard.V)
 		case written && !has:
 			p.errorf(param.key, join(it.path, g.name), "only the guard %s has %s; this effect is guarded by %s", g.guards[0], g.name, e.Guard.V)
-		case !written && has && g.open != "" && !present[g.name] && !(g.name == "remembers_for" && present["provider"]):
+		case !written && g.needed(e.Guard.V) && !present[g.name] && !(g.name == "remembers_for" && present["provider"]):
 			p.errorf(it.key, join(it.path, g.name), "missing: %s", g.open)
 		}
 	}

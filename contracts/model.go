@@ -367,9 +367,12 @@ type Effect struct {
 	Redact      []Value[string] // field paths of the effect's input that the ledger must not store
 
 	Provider Value[string] // a row of package knowledge; not Set: none is named
+	// ReplaysFailures: idempotency_key, and the provider answers a key that it knows with
+	// the failure that it has stored.
+	ReplaysFailures bool
 
 	Find         Value[string]        // find_first: see ParseFunc; always Set there
-	VisibleAfter Value[time.Duration] // find_first: positive; always Set there
+	VisibleAfter Value[time.Duration] // find_first: positive; always Set there. once: not Set, nobody knows
 	RemembersFor Value[time.Duration] // idempotency_key: longer than RetrySchedule; Set, or what the provider states
 	Header       Value[string]        // idempotency_key: where the key travels, an HTTP field name unless KeyPlace says otherwise; default Idempotency-Key
 	KeyPlace     KeyPlace             // idempotency_key: what Header names

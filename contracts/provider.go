@@ -92,6 +92,7 @@ func (p *parser) applyKey(e *Effect, it item, row knowledge.Provider, written ma
 		}
 		return
 	}
+	e.ReplaysFailures = row.Key.Errors == knowledge.ErrorsReplayed
 	if !written["header"] {
 		e.Header = Value[string]{V: row.Key.Name, Pos: e.Provider.Pos}
 		e.KeyPlace = KeyPlace(row.Key.Place.String())

@@ -309,6 +309,7 @@ func drawEffect(t *rapid.T, c *Contract, name string) *Effect {
 		}
 		maybe(t, "header", &e.Header, rapid.StringMatching(`X-[A-Za-z-]{1,9}`))
 	case Once:
+		maybe(t, "visible_after", &e.VisibleAfter, durations(1, MaxDuration))
 		maybe(t, "if_unknown", &e.IfUnknown, rapid.SampledFrom(ifUnknowns))
 	}
 	return e

@@ -168,7 +168,7 @@ func effectSchema() *schema {
 		schemaWord{"redact", false, "Fields of the effect's input that the ledger must not store.", schemaRef("field_paths")},
 		schemaWord{"message", false, "For an effect that sends a message: the same one to the same recipient is not sent again for a time, by whatever work.", message},
 		schemaWord{"find", false, "With find_first: the Go function that looks for what a former attempt left at the provider.", schemaRef("function")},
-		schemaWord{"visible_after", false, "With find_first: after what time the provider's search shows what was created, at the latest.", schemaRef("duration")},
+		schemaWord{"visible_after", false, "With find_first: after what time the provider's search shows what was created, at the latest. With once: after what time a person who looks can tell that it did not happen.", schemaRef("duration")},
 		schemaWord{"remembers_for", false, "With idempotency_key: for how long the provider remembers a key; longer than the retry schedule.", schemaRef("duration")},
 		schemaWord{"header", false, "With idempotency_key: the HTTP header that carries the key.", (&schema{Type: "string", Pattern: headerForm.String()}).withDefault(DefaultHeader)},
 		schemaWord{"key_format", false, "With a guard that sends a key: how the key is written, for providers that take less than 64 hexadecimal digits.", (&schema{Type: "string", AnyOf: []*schema{schemaEnum([]KeyFormat{KeyHex, KeyUUID}), {Pattern: `^base62:(2[2-9]|3[0-9]|4[0-3])$`}}}).withDefault(KeyHex)},
@@ -208,7 +208,7 @@ func guardSchemas() []*schema {
 				then.Properties = append(then.Properties, schemaWord{name: p.name, value: nothing()})
 			case p.name == "remembers_for": // the provider may state it
 				then.AnyOf = []*schema{{Required: []string{p.name}}, {Required: []string{"provider"}}}
-			case p.open != "":
+			case p.needed(guard):
 				then.Required = append(then.Required, p.name)
 			}
 		}

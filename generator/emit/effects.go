@@ -52,6 +52,12 @@ func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
 	if format := f.keyFormat(e.Spec); format != nil {
 		fields = append(fields, keyed("KeyFormat", format))
 	}
+	if e.Spec.ReplaysFailures {
+		fields = append(fields, keyed("ReplaysFailures", jen.True()))
+	}
+	if lag := e.Spec.VisibleAfter; lag.Set && e.Spec.Guard.V == contracts.Once {
+		fields = append(fields, keyed("VisibleAfter", f.duration(lag.V)))
+	}
 	if e.ExternalRef != nil {
 		fields = append(fields, keyed("ExternalRef", f.externalRef(e)))
 	}

@@ -274,6 +274,9 @@ func keyUnknown(e *contracts.Effect) string {
 	if !endless(e) {
 		text += " Later than " + span(e.RemembersFor.V) + " after the start, a person decides."
 	}
+	if e.ReplaysFailures {
+		text += " A failure that it has stored it would answer that key with as well: a call that the function says has done nothing (idem.NotApplied) is made again under another key."
+	}
 	return text
 }
 
@@ -306,5 +309,9 @@ func onceUnknown(e *contracts.Effect) string {
 	case contracts.Repeat:
 		return "nobody knows whether it happened; the next attempt calls again."
 	}
-	return "nobody knows whether it happened; the work waits for a person (ErrOutcomeUnknown), and no delivery runs it again."
+	text := "nobody knows whether it happened; the work waits for a person (ErrOutcomeUnknown), and no delivery runs it again."
+	if e.VisibleAfter.Set {
+		text += " That it did not happen can be said " + span(e.VisibleAfter.V) + " later and not before."
+	}
+	return text
 }
