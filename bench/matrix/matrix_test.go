@@ -1,0 +1,198 @@
+package matrix_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idem/bench/matrix"
+	"github.com/idemgen/idem/bench/matrix/byhand"
+	"github.com/idemgen/idem/bench/matrix/withdbos"
+	"github.com/idemgen/idem/bench/matrix/withidem"
+	"github.com/idemgen/idem/bench/matrix/withriver"
+	"github.com/idemgen/idem/internal/pgtest"
+)
+
+var (
+	full     = flag.Bool("full", false, "stop at every point, not only around the calls")
+	parallel = flag.Int("rounds", 8*runtime.NumCPU(), "how many rounds run at a time")
+	only     = flag.String("tools", "", "of the tools only these, by names with a + between")
+)
+
+var tools = slices.Concat(withidem.Tools, byhand.Tools, withdbos.Tools, withriver.Tools)
+
+var server = pgtest.New()
+
+func TestMain(m *testing.M) {
+	if os.Getenv(matrix.TaskVariable) != "" {
+		if err := matrix.Main(tools); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(server.Main(m))
+}
+
+func command(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, os.Args[0]) }
+
+// TestMatrix stops each program at each point, or only around its calls.
+func TestMatrix(t *testing.T) {
+	s := &sweep{admin: server.URL(t), limit: make(chan struct{}, *parallel)}
+	var columns []*column
+	var running sync.WaitGroup
+	for _, tool := range tools {
+		if *only != "" && !slices.Contains(strings.Split(*only, "+"), tool.Name) {
+			continue
+		}
+		template, err := s.prepare(t.Context(), tool.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, scenario := range matrix.Scenarios {
+			if slices.Contains(tool.Not, scenario.Name) {
+				continue
+			}
+			c := newColumn(tool.Name, scenario.Name)
+			columns = append(columns, c)
+			running.Go(func() {
+				if err := s.fill(t.Context(), c, template); err != nil {
+					t.Errorf("%s, %s: %v", c.tool, c.scenario, err)
+				}
+			})
+		}
+	}
+	running.Wait()
+	for _, c := range columns {
+		t.Log(c)
+	}
+	t.Logf("\n%s", table(columns))
+	for _, c := range columns {
+		c.check(t)
+	}
+}
+
+// check holds what is ours: idem's promises, and that the rounds do stop programs
+// where it matters, which one without a ledger of its calls shows.
+func (c *column) check(t *testing.T) {
+	for effect, cell := range c.cells {
+		switch {
+		case c.tool == "idem" && cell.twice+cell.lost > 0:
+			t.Errorf("%s: %s %+v", c.tool, effect, *cell)
+		case c.tool == "idem" && effect != "mail" && c.scenario != "label" && cell.unknown > 0:
+			t.Errorf("%s: a person is asked about %s, which it can find out: %+v", c.tool, effect, *cell)
+		case c.tool == "by hand" && c.scenario == "label" && cell.twice == 0:
+			t.Errorf("%s: a label was never made twice: nothing is stopped", c.tool)
+		}
+	}
+}
+
+// A sweep runs rounds, so many at a time, each on a database of its own.
+type sweep struct {
+	admin string
+	limit chan struct{}
+	names atomic.Int64
+}
+
+// fill runs all rounds of a column.
+func (s *sweep) fill(ctx context.Context, c *column, template string) error {
+	whole, err := s.round(ctx, c, template, matrix.Stop{})
+	if err != nil {
+		return err
+	}
+	for _, effect := range matrix.Effects(c.scenario) {
+		if whole.Counts[effect] != 1 || len(whole.Unknown) > 0 {
+			return fmt.Errorf("without a stop: %s happened %d times, unknown is %v", effect, whole.Counts[effect], whole.Unknown)
+		}
+	}
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	for i, name := range whole.Passed {
+		// What a tool does beside the work moves numbers, so that calls are named.
+		stop := matrix.Stop{Number: i + 1}
+		if isCall(name) {
+			stop = matrix.Stop{Name: name}
+		} else if !*full {
+			continue
+		}
+		running.Go(func() {
+			r, roundErr := s.round(ctx, c, template, stop)
+			mu.Lock()
+			defer mu.Unlock()
+			if roundErr != nil {
+				err = errors.Join(err, fmt.Errorf("%+v: %w", stop, roundErr))
+				return
+			}
+			if r.Stopped && (stop.Name != "" || !isCall(r.Passed[len(r.Passed)-1])) {
+				c.add(r)
+			}
+		})
+	}
+	running.Wait()
+	return err
+}
+
+func isCall(point string) bool { return strings.Contains(point, " the call ") }
+
+func (s *sweep) round(ctx context.Context, c *column, template string, stop matrix.Stop) (r matrix.Result, err error) {
+	s.limit <- struct{}{}
+	defer func() { <-s.limit }()
+	name, err := s.database(ctx, template)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, s.exec(ctx, s.admin, "drop database "+name+" with (force)")) }()
+	dir, err := os.MkdirTemp("", "mx") // short: a socket's path has at most 107 bytes
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return matrix.Round{Tool: c.tool, Scenario: c.scenario, Stop: stop, Database: s.at(name), Dir: dir, Command: command}.Run(ctx)
+}
+
+// prepare makes a database with a tool's tables, to make others of.
+func (s *sweep) prepare(ctx context.Context, tool string) (template string, err error) {
+	if template, err = s.database(ctx, "template1"); err != nil {
+		return "", err
+	}
+	if err := s.exec(ctx, s.at(template), matrix.CreateAmounts); err != nil {
+		return "", err
+	}
+	return template, matrix.Prepare(command(ctx), tool, s.at(template))
+}
+
+func (s *sweep) database(ctx context.Context, template string) (name string, err error) {
+	name = fmt.Sprintf("matrix_%d_%d", os.Getpid(), s.names.Add(1))
+	return name, s.exec(ctx, s.admin, "create database "+name+" template "+template)
+}
+
+func (s *sweep) at(database string) string {
+	u, err := url.Parse(s.admin)
+	if err != nil {
+		panic(err) // pgx has taken it
+	}
+	u.Path = "/" + database
+	return u.String()
+}
+
+func (s *sweep) exec(ctx context.Context, at, statement string) (err error) {
+	conn, err := pgx.Connect(ctx, at)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
