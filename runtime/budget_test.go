@@ -64,17 +64,17 @@ func (b *batch) define(w *world, l *idem.Ledger[*sql.Tx], maxCalls int) idem.Con
 func TestOneBadLineOfABatchIsRefusedAndTheOthersGoOnThoughTheProcessIsKilled(t *testing.T) {
 	const lines, bad, flaky, fatal, killed = 100, 13, 40, 41, 60
 	w := newWorld(t)
-	crash := &crasher{left: 1 << 30}
+	crash := unharmed()
 	b := &batch{lines: lines, applied: map[int64]int{}, keys: map[string]bool{}, fails: map[int64][]error{
 		bad:   {errRefused, errRefused, errRefused, errRefused, errRefused},
 		flaky: {errRefused, status(429)},
 		fatal: {status(422)},
 	}}
 	b.after = func(line int64) error {
-		if line != killed || crash.dead {
+		if line != killed || isDead(crash) {
 			return nil
 		}
-		crash.dead = true // applied, and the process is gone before it can say so
+		crash.Stop() // applied, and the process is gone before it can say so
 		return errCrash
 	}
 	in := order{ID: "1"}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/internal/crash"
 )
 
 // childSpec is a contract that other work has for a child.
@@ -328,7 +329,7 @@ func TestFamiliesKeepTheirPromisesWhereverTheProcessDies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			points := crashAtEveryPoint(t, func(w *world, crash *crasher, p *provider) idem.Contract[order, receipt] {
+			points := crashAtEveryPoint(t, func(w *world, crash *crash.Process, p *provider) idem.Contract[order, receipt] {
 				if test.keys && p.keys == nil {
 					p.keys = make(map[string]string)
 				}

@@ -10,6 +10,7 @@ import (
 
 	idem "github.com/idemgen/idem/runtime"
 	"github.com/idemgen/idem/runtime/canon"
+	"github.com/idemgen/idem/runtime/internal/crash"
 )
 
 // byAmount is an identity that is finer than that of orderID.
@@ -214,7 +215,7 @@ func TestVersionsTakeOverFromEachOtherWhereverAProcessDies(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			crashAtEveryPoint(t, func(w *world, crash *crasher, p *provider) idem.Contract[order, receipt] {
+			crashAtEveryPoint(t, func(w *world, crash *crash.Process, p *provider) idem.Contract[order, receipt] {
 				ledger := w.crashing(crash)
 				p.crash = crash
 				if p.keys == nil {

@@ -111,13 +111,13 @@ func TestContextOfAHandlerEndsWithTheTimeout(t *testing.T) {
 // partition would, lets another process take over, and looks at the loser.
 func TestLosersContextIsCancelledAndItsWritesHitNothing(t *testing.T) {
 	w := newWorld(t)
-	cut := new(crasher)
-	cut.left = 4 // the lookup and the claim: everything after them is lost
+	cut := unharmed()
 	loser := idem.Define(w.crashing(cut), func() idem.Spec[order, receipt] {
 		s := spec(nil)
 		s.Lease = 200 * time.Millisecond
 		g := idem.IdempotencyKey(w.effect("charge"), time.Hour)
 		s.Handle = func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+			cut.Stop()
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), idem.ErrLeaseLost) {
 				t.Errorf("the cause is %v", context.Cause(ctx))
@@ -167,9 +167,9 @@ func TestAbandonedWorkUsesUpItsBudgetAndDies(t *testing.T) {
 	s := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) { return receipt{}, nil })
 	s.Retry.MaxAttempts = 2
 	for range 2 {
-		dead := &crasher{left: 6} // dies right after the claim, before which it registers and looks
+		dead := cutOff(4) // dies once the claim is made, before which it registers
 		_, err := idem.Define(w.crashing(dead), s).Do(t.Context(), order{ID: "1"})
-		if !dead.dead {
+		if !isDead(dead) {
 			t.Fatalf("did not crash: %v", err)
 		}
 		w.clock.advance(2 * time.Minute)

@@ -10,6 +10,7 @@ import (
 
 	idem "github.com/idemgen/idem/runtime"
 	"github.com/idemgen/idem/runtime/canon"
+	"github.com/idemgen/idem/runtime/internal/crash"
 )
 
 const ttl = 72 * time.Hour
@@ -225,7 +226,7 @@ func TestNoMessageIsSentTwiceWhereverTheProcessDies(t *testing.T) {
 	for name, guard := range guards {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			define := func(w *world, crash *crasher, p *provider) idem.Contract[order, receipt] {
+			define := func(w *world, crash *crash.Process, p *provider) idem.Contract[order, receipt] {
 				p.crash = crash
 				e := w.effect("notify")
 				e.Message = message()
@@ -240,10 +241,10 @@ func TestNoMessageIsSentTwiceWhereverTheProcessDies(t *testing.T) {
 				if name != "find_first" && name != "once" {
 					p.keys = make(map[string]string)
 				}
-				first := &crasher{left: points}
+				first := cutOff(points)
 				_, _ = define(w, first, p).Do(t.Context(), order{ID: "1", Amount: 5})
-				died = first.dead
-				c := define(w, &crasher{left: 1 << 30}, p)
+				died = isDead(first)
+				c := define(w, unharmed(), p)
 				ended := map[string]bool{}
 				for range 5 {
 					for _, id := range []string{"2", "1"} {

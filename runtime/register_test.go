@@ -106,7 +106,7 @@ func TestProgramsOfOneModuleShareTheirKinds(t *testing.T) {
 // counting is a store that counts how often it is asked to register, and cannot
 // the first times.
 type counting struct {
-	crashStore
+	idem.Store[*sql.Tx]
 	calls, fails int
 }
 
@@ -114,12 +114,12 @@ func (c *counting) Register(ctx context.Context, list []idem.Registration) ([]id
 	if c.calls++; c.calls <= c.fails {
 		return nil, errBoom
 	}
-	return c.store.Register(ctx, list)
+	return c.Store.Register(ctx, list)
 }
 
 func TestALedgerIsAskedOnceForAllContracts(t *testing.T) {
 	w := newWorld(t)
-	store := &counting{crashStore: w.crashStore(&crasher{left: 1 << 30})}
+	store := &counting{Store: w.store}
 	ledger := idem.NewLedger[*sql.Tx](store)
 	var contracts []idem.Contract[order, receipt]
 	for _, kind := range []string{"order", "refund", "parcel"} {
@@ -141,7 +141,7 @@ func TestALedgerIsAskedOnceForAllContracts(t *testing.T) {
 
 func TestNothingIsClaimedThatCannotBeRegistered(t *testing.T) {
 	w := newWorld(t)
-	ledger := idem.NewLedger[*sql.Tx](&counting{crashStore: w.crashStore(&crasher{left: 1 << 30}), fails: 3})
+	ledger := idem.NewLedger[*sql.Tx](&counting{Store: w.store, fails: 3})
 	c := idem.Define(ledger, of("example.com/shop", "d1"))
 	_, err := c.Do(t.Context(), order{ID: "1"})
 	wantIs(t, err, idem.ErrLedger)

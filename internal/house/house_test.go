@@ -18,21 +18,23 @@ const module = "github.com/idemgen/idem"
 // a folder and all below it, unless a longer path has an entry of its own; every
 // room may import itself.
 var rooms = map[string][]string{
-	"cmd":                {"generator", "analyzers", "runtime", "runtime/sqlite"},
-	"contracts":          {},
-	"contracts/lock":     {"contracts"},
-	"generator":          {"contracts", "contracts/lock", "internal/directive", "runtime/canon"},
-	"analyzers":          {"internal/directive"},
-	"internal/directive": {},
-	"internal/house":     {},
-	"internal/pgtest":    {},
-	"runtime":            {"runtime/canon"},
-	"runtime/canon":      {},
-	"runtime/sqlite":     {"runtime", "runtime/internal"},
-	"runtime/postgres":   {"runtime", "runtime/internal"},
-	"runtime/storetest":  {"runtime"},
-	"runtime/internal":   {},
-	"examples":           {"runtime", "runtime/canon", "runtime/sqlite", "runtime/postgres"},
+	"cmd":                    {"generator", "analyzers", "runtime", "runtime/sqlite"},
+	"contracts":              {},
+	"contracts/lock":         {"contracts"},
+	"generator":              {"contracts", "contracts/lock", "internal/directive", "runtime/canon"},
+	"analyzers":              {"internal/directive"},
+	"internal/directive":     {},
+	"internal/house":         {},
+	"internal/pgtest":        {},
+	"runtime":                {"runtime/canon"},
+	"runtime/canon":          {},
+	"runtime/sqlite":         {"runtime", "runtime/internal"},
+	"runtime/postgres":       {"runtime", "runtime/internal"},
+	"runtime/storetest":      {"runtime"},
+	"runtime/idemtest":       {"runtime", "runtime/internal/crash"},
+	"runtime/internal":       {},
+	"runtime/internal/crash": {"runtime"},
+	"examples":               {"runtime", "runtime/canon", "runtime/sqlite", "runtime/postgres"},
 }
 
 func room(dir string) (string, bool) {
@@ -123,5 +125,28 @@ func TestUsersPullInLittle(t *testing.T) {
 	}
 	if !slices.Contains(modules, "modernc.org/sqlite") {
 		t.Errorf("only saw %v", modules)
+	}
+}
+
+// TestNoProgramCarriesWhatIsForTests holds that what only tests need, package
+// testing with its flags included, stays out of programs.
+func TestNoProgramCarriesWhatIsForTests(t *testing.T) {
+	programs := []string{"/cmd/...", "/examples/...", "/runtime", "/runtime/sqlite", "/runtime/postgres"}
+	args := []string{"list", "-deps"}
+	for _, p := range programs {
+		args = append(args, module+p)
+	}
+	out, err := exec.Command("go", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Fields(string(out))
+	for _, p := range []string{"testing", module + "/runtime/idemtest", module + "/runtime/storetest", module + "/runtime/internal/crash"} {
+		if slices.Contains(packages, p) {
+			t.Errorf("a program imports %s", p)
+		}
+	}
+	if !slices.Contains(packages, module+"/runtime/sqlite") {
+		t.Errorf("only saw %d packages", len(packages))
 	}
 }
