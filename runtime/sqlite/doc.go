@@ -30,6 +30,15 @@
 // application's own handle, which by default fails at once while the ledger
 // writes: open it with _pragma=busy_timeout(5000) and _txlock=immediate.
 //
+// Writes of the ledger that come while one is under way are committed together, and
+// each caller goes on when that is durable, so that many callers share what the disk
+// takes for one. A lone caller waits for nobody. What one write cannot store, or is
+// refused, is the error of that one alone. A caller whose context ends goes on at
+// once; a write that had begun by then may have been made. Beyond a thousand waiting
+// writes callers wait for a place, in the order in which they came. A transaction of
+// [Store.InTx] waits for the writes before it, at most 128 at a time, and they for it;
+// heartbeats go before both.
+//
 // Several processes on one file work; a wait for another's lock ends after five
 // seconds with [idem.ErrLedger]. The file must be on a local disk. Stop
 // the program before you restore or replace the file: the store notices that its

@@ -72,6 +72,7 @@ func open(ctx context.Context, path string, o *options) (_ *Store, err error) {
 		return nil, err
 	}
 	s := &Store{path: path, file: file, turns: newTurns()}
+	s.queue = s.newQueue()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closeHandles())

@@ -16,18 +16,11 @@ ON CONFLICT DO NOTHING`
 )
 
 // Register makes the rows that are missing: see [idem.Store].
-func (s *Store) Register(ctx context.Context, contracts []idem.Registration) (rows []idem.Registration, err error) {
+func (s *Store) Register(ctx context.Context, contracts []idem.Registration) ([]idem.Registration, error) {
 	if len(contracts) == 0 {
 		return nil, nil
 	}
-	err = s.write(ctx, "register", func(ctx context.Context, w *writer) error {
-		rows, err = w.register(ctx, contracts)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return rows, nil
+	return write(ctx, s, "register", true, func(ctx context.Context, w *writer) ([]idem.Registration, error) { return w.register(ctx, contracts) })
 }
 
 func (w *writer) register(ctx context.Context, contracts []idem.Registration) ([]idem.Registration, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/internal/coalesce"
 )
 
 // markEvery is how often the clock's high-water mark is read and written.
@@ -17,15 +18,16 @@ const markEvery = int64(time.Second / time.Microsecond)
 
 // A Store is a ledger in an SQLite file. It is safe for concurrent use.
 //
-// Its writes take turns on one connection, each in a transaction of its own
-// unless it is made through the Session that [Store.InTx] hands out. Lookup does
-// not wait for them.
+// Its writes take turns on one connection. Those of concurrent callers share
+// transactions, except what is made through the Session that [Store.InTx] hands
+// out. Lookup does not wait for them.
 type Store struct {
 	path     string
 	file     os.FileInfo // what path led to when it was opened
 	writer   *sql.DB
 	readers  *sql.DB
 	turns    turns // on the writer
+	queue    *coalesce.Queue[operation]
 	gate     commitGate
 	stmts    statements
 	lookup   *sql.Stmt
@@ -39,54 +41,26 @@ type Store struct {
 var _ idem.Store[*sql.Tx] = (*Store)(nil)
 
 // Claim takes work for one attempt: see [idem.Writer].
-func (s *Store) Claim(ctx context.Context, c idem.Claim) (claimed idem.Claimed, err error) {
-	err = s.write(ctx, "claim", func(ctx context.Context, w *writer) error {
-		claimed, err = w.claimLatest(ctx, c)
-		return err
-	})
-	if err != nil {
-		return idem.Claimed{}, err
-	}
-	return claimed, nil
+func (s *Store) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+	return write(ctx, s, "claim", false, func(ctx context.Context, w *writer) (idem.Claimed, error) { return w.claimLatest(ctx, c) })
 }
 
 // WriteEffect inserts or updates an effect's row: see [idem.Writer].
-func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (written idem.EffectWritten, err error) {
-	err = s.write(ctx, "effect", func(ctx context.Context, w *writer) error {
-		written, err = w.writeEffect(ctx, e)
-		return err
-	})
-	if err != nil {
-		return idem.EffectWritten{}, err
-	}
-	return written, nil
+func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+	return write(ctx, s, "effect", e.Message != nil, func(ctx context.Context, w *writer) (idem.EffectWritten, error) { return w.writeEffect(ctx, e) })
 }
 
 // End leaves the running state: see [idem.Writer].
-func (s *Store) End(ctx context.Context, e idem.End) (ended idem.Ended, err error) {
-	err = s.write(ctx, "end", func(ctx context.Context, w *writer) error {
-		ended, err = w.end(ctx, e)
-		return err
-	})
-	if err != nil {
-		return idem.Ended{}, err
-	}
-	return ended, nil
+func (s *Store) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+	return write(ctx, s, "end", false, func(ctx context.Context, w *writer) (idem.Ended, error) { return w.end(ctx, e) })
 }
 
 // Renew extends leases: see [idem.Writer].
-func (s *Store) Renew(ctx context.Context, leases []idem.Lease) (renewals []idem.Renewal, err error) {
+func (s *Store) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
 	if len(leases) == 0 {
 		return nil, nil
 	}
-	err = s.write(ctx, renewing, func(ctx context.Context, w *writer) error {
-		renewals, err = w.renew(ctx, leases)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return renewals, nil
+	return write(ctx, s, renewing, false, func(ctx context.Context, w *writer) ([]idem.Renewal, error) { return w.renew(ctx, leases) })
 }
 
 // Lookup reads one piece of work: see [idem.Store].
@@ -117,8 +91,17 @@ func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
 // context of a statement ended, or the disk is full) nothing that fn writes
 // afterwards is kept, and InTx returns an error even if fn does not.
 func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Session[*sql.Tx]) error) error {
+	const what = "transaction"
+	if err := s.usable(ctx); err != nil {
+		return fmt.Errorf("sqlite: %s: %w", what, err)
+	}
+	done, err := s.turns.take(ctx)
+	if err != nil {
+		return s.wrap(ctx, what, err)
+	}
+	defer done()
 	var failed error
-	err := s.transact(ctx, "transaction", func(w *writer) error {
+	err = s.transact(ctx, func(w *writer) error {
 		session := &session{w: w}
 		if failed = fn(context.WithValue(ctx, inTx{s}, true), session); failed != nil {
 			return failed
@@ -128,33 +111,30 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Se
 	if failed != nil {
 		return failed
 	}
-	return err
+	return s.wrap(ctx, what, err)
 }
 
 // KeyCheck records a check value unless there is one: see [idem.Store].
-func (s *Store) KeyCheck(ctx context.Context, mine idem.Hash) (known idem.Hash, err error) {
-	err = s.write(ctx, "key check", func(ctx context.Context, w *writer) error {
-		known, err = w.keyCheck(ctx, mine)
-		return err
-	})
-	if err != nil {
-		return idem.Hash{}, err
-	}
-	return known, nil
+func (s *Store) KeyCheck(ctx context.Context, mine idem.Hash) (idem.Hash, error) {
+	return write(ctx, s, "key check", false, func(ctx context.Context, w *writer) (idem.Hash, error) { return w.keyCheck(ctx, mine) })
 }
 
 // ExclusiveTx is true: SQLite has one writer.
 func (s *Store) ExclusiveTx() bool { return true }
 
-// Close waits for the writes that are under way, stores the clock's mark and
-// closes the store's connections. Later calls fail with [idem.ErrClosed].
+// Close waits for the writes that were accepted, stores the clock's mark and closes
+// the store's connections. Later calls fail with [idem.ErrClosed].
 func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	const patience = time.Second
+	const patience = 15 * time.Second // for a transaction that does not end
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	if err := s.queue.Close(ctx); err != nil {
+		err = fmt.Errorf("sqlite: close: writes still waited: %w", err)
+		return errors.Join(err, s.closeHandles())
+	}
 	return errors.Join(s.markNow(ctx), s.closeHandles())
 }
 
@@ -172,42 +152,18 @@ func (s *Store) closeHandles() error {
 // transaction it stands in.
 type inTx struct{ s *Store }
 
-// write runs one operation in a transaction of its own.
-func (s *Store) write(ctx context.Context, what string, op func(ctx context.Context, w *writer) error) error {
-	if s.closed.Load() {
-		return fmt.Errorf("sqlite: %s: %w", what, idem.ErrClosed)
-	}
-	return s.transact(ctx, what, func(w *writer) error {
-		// Once the transaction has begun nothing waits any more, and an
-		// interrupted statement would cost the connection its prepared ones. An
-		// ended ctx still keeps the transaction from being committed.
-		return op(context.WithoutCancel(ctx), w)
-	})
-}
-
 // renewing is what goes before other writes: see turns.
 const renewing = "renew"
 
-// transact runs op in a transaction and commits it if op returns nil.
-func (s *Store) transact(ctx context.Context, what string, op func(w *writer) error) error {
-	if s.closed.Load() {
-		return fmt.Errorf("sqlite: %s: %w", what, idem.ErrClosed)
-	}
-	if ctx.Value(inTx{s}) != nil {
-		// It would wait for the connection that its own transaction holds.
-		return fmt.Errorf("sqlite: %s: called on the store inside its own transaction, where the Session is to be used: %w", what, idem.ErrInTransaction)
-	}
-	done, err := s.turns.take(ctx, what == renewing)
-	if err != nil {
-		return s.wrap(ctx, what, err)
-	}
-	defer done()
+// transact runs op in a transaction and commits it if op returns nil. Whoever calls
+// it has the turn.
+func (s *Store) transact(ctx context.Context, op func(w *writer) error) error {
 	if err := s.stillThere(); err != nil {
-		return s.wrap(ctx, what, err)
+		return err
 	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
-		return s.wrap(ctx, what, err)
+		return err
 	}
 	over := false
 	defer func() {
@@ -223,12 +179,12 @@ func (s *Store) transact(ctx context.Context, what string, op func(w *writer) er
 	}
 	if err != nil {
 		over = true
-		return s.wrap(ctx, what, errors.Join(err, rollback(tx)))
+		return errors.Join(err, rollback(tx))
 	}
 	err = s.gate.pass(tx.Commit)
 	over = true
 	if err != nil {
-		return s.wrap(ctx, what, fmt.Errorf("commit: %w", err))
+		return fmt.Errorf("commit: %w", err)
 	}
 	if mark > 0 {
 		s.marked.Store(mark)
@@ -260,7 +216,7 @@ func (s *Store) moveMark(ctx context.Context, w *writer) (int64, error) {
 }
 
 func (s *Store) markNow(ctx context.Context) error {
-	done, err := s.turns.take(ctx, true)
+	done, err := s.turns.take(ctx)
 	if err != nil {
 		return fmt.Errorf("sqlite: close: clock: %w", err)
 	}

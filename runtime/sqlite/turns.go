@@ -23,14 +23,12 @@ func newTurns() turns {
 // take waits for a turn. done gives it back; the end of ctx does so too, since
 // database/sql then ends the transaction, even if its owner waits for something
 // that only the next transaction could bring about.
-func (t turns) take(ctx context.Context, urgent bool) (done func(), err error) {
-	if !urgent {
-		select {
-		case t.line <- struct{}{}:
-			defer func() { <-t.line }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+func (t turns) take(ctx context.Context) (done func(), err error) {
+	select {
+	case t.line <- struct{}{}:
+		defer func() { <-t.line }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	select {
 	case t.turn <- struct{}{}:
@@ -43,4 +41,17 @@ func (t turns) take(ctx context.Context, urgent bool) (done func(), err error) {
 		stop()
 		giveBack()
 	}, nil
+}
+
+// hurry waits for a turn, and leaves the line for its head once urgent is closed.
+func (t turns) hurry(urgent <-chan struct{}) (done func()) {
+	select {
+	case t.line <- struct{}{}:
+	case <-urgent:
+		t.turn <- struct{}{}
+		return func() { <-t.turn }
+	}
+	defer func() { <-t.line }()
+	t.turn <- struct{}{}
+	return func() { <-t.turn }
 }

@@ -38,6 +38,7 @@ func Run[Tx any](t *testing.T, open Opener[Tx]) {
 		{"Keys", keyTests[Tx]()},
 		{"Transactions", transactionTests[Tx]()},
 		{"Races", raceTests[Tx]()},
+		{"Batches", batchTests[Tx]()},
 		{"Registrations", registrationTests[Tx]()},
 	} {
 		t.Run(part.name, func(t *testing.T) {
