@@ -40,7 +40,16 @@ func (s *Store) newQueue() *coalesce.Queue[operation] {
 
 // write runs one operation in a transaction that it may share with others. Once it
 // has begun it does not end with its caller.
-func write[T any](ctx context.Context, s *Store, what string, spills bool, op func(ctx context.Context, w *writer) (T, error)) (T, error) {
+func write[T any](ctx context.Context, s *Store, what string, op func(ctx context.Context, w *writer) (T, error)) (T, error) {
+	return share(ctx, s, what, true, op)
+}
+
+// writeTidy is write for an operation that refuses before it has written anything.
+func writeTidy[T any](ctx context.Context, s *Store, what string, op func(ctx context.Context, w *writer) (T, error)) (T, error) {
+	return share(ctx, s, what, false, op)
+}
+
+func share[T any](ctx context.Context, s *Store, what string, spills bool, op func(ctx context.Context, w *writer) (T, error)) (T, error) {
 	var none T
 	if err := s.usable(ctx); err != nil {
 		return none, fmt.Errorf("sqlite: %s: %w", what, err)

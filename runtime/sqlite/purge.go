@@ -94,30 +94,19 @@ func (s *Store) Expired(ctx context.Context, limit int) (ids []idem.WorkID, err 
 }
 
 // Purge deletes work that nobody remembers: see [idem.Store].
-func (s *Store) Purge(ctx context.Context, ids []idem.WorkID) (purged idem.Purged, err error) {
+func (s *Store) Purge(ctx context.Context, ids []idem.WorkID) (idem.Purged, error) {
 	if len(ids) == 0 {
 		return idem.Purged{}, nil
 	}
-	err = s.write(ctx, "purge", func(ctx context.Context, w *writer) error {
-		purged, err = w.purge(ctx, ids)
-		return err
-	})
-	if err != nil {
-		return idem.Purged{}, err
-	}
-	return purged, nil
+	return write(ctx, s, "purge", func(ctx context.Context, w *writer) (idem.Purged, error) { return w.purge(ctx, ids) })
 }
 
 // PurgeMemory deletes messages whose time is over: see [idem.Store].
-func (s *Store) PurgeMemory(ctx context.Context, limit int) (purged idem.Purged, err error) {
-	err = s.write(ctx, "purge", func(ctx context.Context, w *writer) error {
+func (s *Store) PurgeMemory(ctx context.Context, limit int) (idem.Purged, error) {
+	return write(ctx, s, "purge", func(ctx context.Context, w *writer) (purged idem.Purged, err error) {
 		purged.Messages, err = w.count(ctx, s.stmts.purge.message, s.clock.now(), limit)
-		return err
+		return purged, err
 	})
-	if err != nil {
-		return idem.Purged{}, err
-	}
-	return purged, nil
 }
 
 // waitedFor is what work has waited for.

@@ -20,7 +20,7 @@ func (s *Store) Register(ctx context.Context, contracts []idem.Registration) ([]
 	if len(contracts) == 0 {
 		return nil, nil
 	}
-	return write(ctx, s, "register", true, func(ctx context.Context, w *writer) ([]idem.Registration, error) { return w.register(ctx, contracts) })
+	return write(ctx, s, "register", func(ctx context.Context, w *writer) ([]idem.Registration, error) { return w.register(ctx, contracts) })
 }
 
 func (w *writer) register(ctx context.Context, contracts []idem.Registration) ([]idem.Registration, error) {

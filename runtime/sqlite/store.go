@@ -42,17 +42,17 @@ var _ idem.Store[*sql.Tx] = (*Store)(nil)
 
 // Claim takes work for one attempt: see [idem.Writer].
 func (s *Store) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
-	return write(ctx, s, "claim", false, func(ctx context.Context, w *writer) (idem.Claimed, error) { return w.claimLatest(ctx, c) })
+	return writeTidy(ctx, s, "claim", func(ctx context.Context, w *writer) (idem.Claimed, error) { return w.claimLatest(ctx, c) })
 }
 
 // WriteEffect inserts or updates an effect's row: see [idem.Writer].
 func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
-	return write(ctx, s, "effect", e.Message != nil, func(ctx context.Context, w *writer) (idem.EffectWritten, error) { return w.writeEffect(ctx, e) })
+	return share(ctx, s, "effect", e.Message != nil, func(ctx context.Context, w *writer) (idem.EffectWritten, error) { return w.writeEffect(ctx, e) })
 }
 
 // End leaves the running state: see [idem.Writer].
 func (s *Store) End(ctx context.Context, e idem.End) (idem.Ended, error) {
-	return write(ctx, s, "end", false, func(ctx context.Context, w *writer) (idem.Ended, error) { return w.end(ctx, e) })
+	return writeTidy(ctx, s, "end", func(ctx context.Context, w *writer) (idem.Ended, error) { return w.end(ctx, e) })
 }
 
 // Renew extends leases: see [idem.Writer].
@@ -60,7 +60,7 @@ func (s *Store) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal,
 	if len(leases) == 0 {
 		return nil, nil
 	}
-	return write(ctx, s, renewing, false, func(ctx context.Context, w *writer) ([]idem.Renewal, error) { return w.renew(ctx, leases) })
+	return writeTidy(ctx, s, renewing, func(ctx context.Context, w *writer) ([]idem.Renewal, error) { return w.renew(ctx, leases) })
 }
 
 // Lookup reads one piece of work: see [idem.Store].
@@ -116,7 +116,7 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Se
 
 // KeyCheck records a check value unless there is one: see [idem.Store].
 func (s *Store) KeyCheck(ctx context.Context, mine idem.Hash) (idem.Hash, error) {
-	return write(ctx, s, "key check", false, func(ctx context.Context, w *writer) (idem.Hash, error) { return w.keyCheck(ctx, mine) })
+	return writeTidy(ctx, s, "key check", func(ctx context.Context, w *writer) (idem.Hash, error) { return w.keyCheck(ctx, mine) })
 }
 
 // ExclusiveTx is true: SQLite has one writer.
