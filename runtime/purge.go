@@ -26,9 +26,9 @@ func (p Purged) plus(q Purged) Purged {
 	}
 }
 
-// Purge deletes what the ledger has no use for any more: done work whose window is
-// over, with its effects, its attempts and its children, and messages whose time is
-// over. It changes no answer: what it deletes counts as forgotten already, and only
+// Purge deletes what the ledger has no use for any more: work whose window is over,
+// if it is done or somebody has acknowledged that it is dead, with its effects, its
+// attempts and its children; and messages whose time is over. It changes no answer: what it deletes counts as forgotten already, and only
 // takes room.
 //
 // It deletes at most as much work as most says, children not counted, and as many

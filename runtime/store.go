@@ -111,8 +111,8 @@ type Purger interface {
 	// first. It locks nothing: what is listed may be claimed, or gone, a moment later.
 	Expired(ctx context.Context, limit int) ([]WorkID, error)
 
-	// Purge deletes those of the rows that are, when it deletes them, done and past
-	// their window, in one transaction. With each go its effects, its attempts, the
+	// Purge deletes those of the rows that are, when it deletes them, past their window
+	// and done, or dead and acknowledged, in one transaction. With each go its effects, its attempts, the
 	// aliases that lead to it, the place in a series that it holds, its children as
 	// Claim says, and of the kinds whose success it waited for those that nobody else
 	// waits for. It waits for no lock: what others have locked stays.

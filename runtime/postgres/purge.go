@@ -17,15 +17,21 @@ import (
 // A purge waits for nobody, so that nobody waits for it in a circle: it takes the
 // locks that are free, and leaves work of which it does not get them all.
 
-// expiredSQL reads the time once, or the index would be read to its end.
+// expiredSQL reads the time once, or the indexes would be read to their ends. It
+// merges two lists that are in order already.
 const expiredSQL = `
-SELECT work_id FROM idem.work_log
-WHERE state = 'done' AND expires_at IS NOT NULL AND expires_at <= (SELECT clock_timestamp()) AND ` + succeeded + `
-ORDER BY expires_at LIMIT $1::integer`
+SELECT work_id FROM (
+	SELECT work_id, expires_at FROM idem.work_log
+	WHERE state = 'done' AND expires_at IS NOT NULL AND expires_at <= (SELECT clock_timestamp()) AND ` + succeeded + `
+	UNION ALL
+	SELECT work_id, expires_at FROM idem.work_log
+	WHERE acknowledged_at IS NOT NULL AND expires_at <= (SELECT clock_timestamp()) AND ` + succeeded + `
+) AS work ORDER BY expires_at LIMIT $1::integer`
 
+// lockExpiredSQL decides. Only dead work is acknowledged.
 const lockExpiredSQL = `
 SELECT work_id, until_success_of, scope FROM idem.work_log
-WHERE work_id = ANY ($1::text[]) AND state = 'done' AND ` + windowOver + `
+WHERE work_id = ANY ($1::text[]) AND (state = 'done' OR acknowledged_at IS NOT NULL) AND ` + windowOver + `
 FOR UPDATE SKIP LOCKED`
 
 const lockFamilySQL = `SELECT work_id FROM idem.work_log WHERE work_id = ANY ($1::text[]) FOR UPDATE SKIP LOCKED`

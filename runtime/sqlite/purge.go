@@ -9,20 +9,25 @@ import (
 	idem "github.com/idemgen/idem/runtime"
 )
 
-// mayGo tells whether a row of work_log is of no use at the time that follows. Its
-// first terms are those of the index work_expiring.
-const mayGo = `work_log.state = 'done' AND ` + windowOver
+// mayGo tells whether a row of work_log is of no use at the time that follows. Only
+// dead work is acknowledged.
+const mayGo = `(work_log.state = 'done' OR work_log.acknowledged_at IS NOT NULL) AND ` + windowOver
 
 // The indexes that a purge goes by: see byWork.
 const (
 	byExpiry        = `INDEXED BY work_expiring`
+	byAcknowledged  = `INDEXED BY work_acknowledged`
 	byKindWaited    = `INDEXED BY work_waiting`
 	byMessageExpiry = `INDEXED BY message_expiring`
 	byMarkOfWork    = `INDEXED BY latest_work`
 )
 
+// expiredSQL merges two lists that are in order already.
 const expiredSQL = `
-SELECT work_id FROM work_log ` + byExpiry + ` WHERE ` + mayGo + `?1 ORDER BY expires_at LIMIT ?2`
+SELECT work_id, expires_at FROM work_log ` + byExpiry + ` WHERE work_log.state = 'done' AND ` + windowOver + `?1
+UNION ALL
+SELECT work_id, expires_at FROM work_log ` + byAcknowledged + ` WHERE work_log.acknowledged_at IS NOT NULL AND ` + windowOver + `?1
+ORDER BY 2 LIMIT ?2`
 
 // purgeWorkSQL decides once more: a listed row may have been claimed since.
 const purgeWorkSQL = `
@@ -81,7 +86,8 @@ func (s *Store) Expired(ctx context.Context, limit int) (ids []idem.WorkID, err 
 	defer func() { err = errors.Join(err, s.wrap(ctx, "purge", rows.Close())) }()
 	for rows.Next() {
 		var row string
-		if err := rows.Scan(&row); err != nil {
+		var since int64
+		if err := rows.Scan(&row, &since); err != nil {
 			return nil, s.wrap(ctx, "purge", err)
 		}
 		id, err := idem.ParseWorkID(row)

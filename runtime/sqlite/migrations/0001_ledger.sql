@@ -67,6 +67,7 @@ CREATE INDEX work_due       ON work_log (next_attempt_at) WHERE state = 'failed'
 CREATE INDEX work_running   ON work_log (work_id)         WHERE state = 'running';
 CREATE INDEX work_attention ON work_log (updated_at)      WHERE state = 'unknown' OR state = 'dead' AND acknowledged_at IS NULL;
 CREATE INDEX work_expiring  ON work_log (expires_at)      WHERE state = 'done' AND expires_at IS NOT NULL;
+CREATE INDEX work_acknowledged ON work_log (expires_at)    WHERE acknowledged_at IS NOT NULL;
 CREATE INDEX work_waiting   ON work_log (until_success_of, scope) WHERE until_success_of <> '';
 
 CREATE TABLE effect_log (
