@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -277,19 +274,14 @@ type planned struct {
 // stands for any more.
 func render(w *observe.World, dirs []*resolve.Dir, packages []*model.Package) (plan, error) {
 	var p plan
-	var drafts []draft
 	for _, m := range packages {
 		outputs, err := emit.Package(m)
 		if err != nil {
 			return p, fmt.Errorf("package %s: %w", m.Path, err)
 		}
 		for _, o := range outputs {
-			drafts = append(drafts, draft{o, filepath.Join(m.Dir, o.Name)})
+			p.files = append(p.files, planned{path: filepath.Join(m.Dir, o.Name), content: o.Content})
 		}
-	}
-	var err error
-	if p.files, err = finish(w, drafts); err != nil {
-		return p, err
 	}
 	for _, d := range dirs {
 		for _, name := range d.Outputs {
@@ -307,45 +299,4 @@ func render(w *observe.World, dirs []*resolve.Dir, packages []*model.Package) (p
 		}
 	}
 	return p, nil
-}
-
-// draft is an output and the file that it is for.
-type draft struct {
-	emit.Output
-	path string // absolute
-}
-
-// finish makes contents of drafts, on all processors, since that takes longer than
-// anything else. Each draft is let go as soon as it is done.
-func finish(w *observe.World, drafts []draft) ([]planned, error) {
-	files := make([]planned, len(drafts))
-	errs := make([]error, len(drafts))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(drafts)) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(drafts); i = int(next.Add(1)) - 1 {
-				files[i].path = drafts[i].path
-				files[i].content, errs[i] = drafts[i].content(w)
-				drafts[i] = draft{}
-			}
-		})
-	}
-	workers.Wait()
-	return files, errors.Join(errs...)
-}
-
-// content is what the file should hold: what it holds, if that is the same code,
-// since that is told faster than it is written.
-func (d draft) content(w *observe.World) ([]byte, error) {
-	old, err := w.ReadFile(d.path)
-	if err == nil && d.Is(old) {
-		return old, nil
-	}
-	// Whoever compares or writes reads it again, and tells what is wrong with it.
-	content, err := d.Content()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.path, err)
-	}
-	return content, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -133,7 +134,25 @@ func (t *tools) newModule(b *testing.B, m module) string {
 	}
 	t.run(b, dir, "go", append([]string{"build", "--"}, m.needed()...)...)
 	t.idemgen(b, dir, m, "generate", looks)
+	formatted(b, dir)
 	return dir
+}
+
+// formatted makes sure that what was measured left nothing for gofmt to do.
+func formatted(b *testing.B, dir string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*_idem*.go"))
+	if err != nil || len(files) == 0 {
+		b.Fatalf("no generated files: %v", err)
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if want, err := format.Source(src); err != nil || !bytes.Equal(src, want) {
+			b.Fatalf("%s is not as gofmt has it (%v)", file, err)
+		}
+	}
 }
 
 var asked = regexp.MustCompile(`(\d+) contracts in .* for (\d+) packages`)

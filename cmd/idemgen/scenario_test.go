@@ -275,6 +275,9 @@ func (g *group) upToDate(t *testing.T) {
 			t.Errorf("%s is %s after it was generated:\n%s", f.Path, f.Change, f.Diff)
 		}
 	}
+	if err := formatted(g.root); err != nil {
+		t.Error(err)
+	}
 }
 
 // leaveOutBroken tells of the scenarios that are wrong and goes on without them.

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the expected files of the scrip
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"idemgen": func() { os.Exit(run()) },
+		"idemgen": func() { os.Exit(runFormatted()) },
 	})
 }
 

@@ -6,8 +6,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
 )
@@ -18,61 +16,63 @@ const RuntimeFormat = 1
 // fits declares nothing: it stops the build where the runtime is of another
 // format.
 func (f *file) fits() {
-	f.jen.Comment("This does not compile with a runtime that does not fit this file: run idemgen.")
-	f.jen.Const().Id("_").Op("=").Add(f.idem(fmt.Sprintf("RuntimeFormat%dElseRunIdemgen", RuntimeFormat)))
-	f.jen.Line()
+	f.declare("This does not compile with a runtime that does not fit this file: run idemgen.",
+		"const _ = "+f.idem(fmt.Sprintf("RuntimeFormat%dElseRunIdemgen", RuntimeFormat)))
 }
 
 // contractsType declares the struct that holds every contract of the package.
 func (f *file) contractsType() {
-	var fields []jen.Code
+	var members []member
 	for _, mf := range f.Files {
 		for _, c := range mf.Contracts {
-			k := f.kinds[c]
-			fields = append(fields, comment(k.field+": "+c.Spec.Statement.V)...)
-			fields = append(fields, jen.Id(k.field).Add(f.idem("Contract").Types(f.typ(c.In), f.result(c))))
+			name := f.kinds[c].field
+			members = append(members, member{doc: docComment(name + ": " + printable(c.Spec.Statement.V)), name: name, typ: f.contractType(c)})
 		}
 	}
-	f.jen.Commentf("%s are the contracts of this package, ready to be called.", f.contracts)
-	f.jen.Type().Id(f.contracts).Struct(fields...)
-	f.jen.Line()
+	f.declare(f.contracts+" are the contracts of this package, ready to be called.",
+		"type "+f.contracts+" "+structType(members...))
+}
+
+// contractType is what a contract is to its callers.
+func (f *file) contractType(c *model.Contract) string {
+	return generic(f.idem("Contract"), f.typ(c.In), f.result(c))
 }
 
 // newFunc declares the constructor that registers every contract of the package.
 func (f *file) newFunc() {
-	params := []jen.Code{f.ledgerParam()}
+	params := []string{f.ledgerParam()}
 	for _, r := range f.Receivers {
 		params = append(params, f.receiverParam(r))
 	}
-	var body, fields []jen.Code
+	var body []string
+	var fields []pair
 	for _, c := range f.Children() {
-		body = append(body, jen.Id(f.kinds[c].local).Op(":=").Add(f.made(c)))
+		body = append(body, f.kinds[c].local+" := "+f.made(c))
 	}
 	for _, mf := range f.Files {
 		for _, c := range mf.Contracts {
-			made := f.made(c)
-			if local := f.kinds[c].local; local != "" {
-				made = jen.Id(local)
+			made := f.kinds[c].local
+			if made == "" {
+				made = f.made(c)
 			}
-			fields = append(fields, keyed(f.kinds[c].field, made))
+			fields = append(fields, pair{f.kinds[c].field, made})
 		}
 	}
-	body = append(body, jen.Return(jen.Op("&").Id(f.contracts).Add(multi("{", "}", fields...))))
-	f.jen.Commentf("%s makes the contracts of this package, which keep their record in %s.", f.new, f.v("ledger"))
-	f.jen.Func().Id(f.new).Add(f.typeParams()).Params(params...).Op("*").Id(f.contracts).Block(body...)
-	f.jen.Line()
+	body = append(body, ret("&"+literal(f.contracts, fields...)))
+	f.declare(f.new+" makes the contracts of this package, which keep their record in "+f.v("ledger")+".",
+		block("func "+f.new+f.typeParams()+call("", params...)+" *"+f.contracts, body...))
 }
 
 // made calls the constructor of a contract.
-func (f *file) made(c *model.Contract) *jen.Statement {
-	args := []jen.Code{jen.Id(f.v("ledger"))}
+func (f *file) made(c *model.Contract) string {
+	args := []string{f.v("ledger")}
 	if c.Receiver != nil {
-		args = append(args, jen.Id(f.receivers[c.Receiver]))
+		args = append(args, f.receivers[c.Receiver])
 	}
 	for _, child := range c.Children() {
-		args = append(args, jen.Id(f.kinds[child].local))
+		args = append(args, f.kinds[child].local)
 	}
-	return jen.Id(f.kinds[c].new).Call(args...)
+	return call(f.kinds[c].new, args...)
 }
 
 // v is the name of a variable.
@@ -80,35 +80,34 @@ func (f *file) v(name string) string { return f.names.variable(name) }
 
 // typeParams are those of what takes a ledger: none if effects fix the type of
 // its transactions.
-func (f *file) typeParams() *jen.Statement {
+func (f *file) typeParams() string {
 	if f.Tx != nil {
-		return jen.Null()
+		return ""
 	}
-	return jen.Types(jen.Id(f.txParam()).Any())
+	return "[" + f.txParam() + " any]"
 }
 
 // txParam is the name of the type parameter for transactions.
 func (f *file) txParam() string { return f.v("Tx") }
 
-func (f *file) ledgerParam() jen.Code {
-	tx := jen.Id(f.txParam())
+func (f *file) ledgerParam() string {
+	tx := f.txParam()
 	if f.Tx != nil {
 		tx = f.typ(f.Tx)
 	}
-	return jen.Id(f.v("ledger")).Op("*").Add(f.idem("Ledger").Types(tx))
+	return f.v("ledger") + " *" + generic(f.idem("Ledger"), tx)
 }
 
-func (f *file) receiverParam(r *model.Receiver) jen.Code {
-	t := jen.Id(r.Name)
+func (f *file) receiverParam(r *model.Receiver) string {
 	if r.Pointer {
-		t = jen.Op("*").Id(r.Name)
+		return f.receivers[r] + " *" + r.Name
 	}
-	return jen.Id(f.receivers[r]).Add(t)
+	return f.receivers[r] + " " + r.Name
 }
 
 // result is the type that duplicates get: none where the contract may answer
 // with nothing, so that nobody reads a value that is there only at times.
-func (f *file) result(c *model.Contract) *jen.Statement {
+func (f *file) result(c *model.Contract) string {
 	if c.NoValue() {
 		return f.idem("NoValue")
 	}
@@ -153,96 +152,93 @@ func (f *file) honored(c *model.Contract) {
 // constructor declares newOrderPaid.
 func (f *file) constructor(mf *model.File, c *model.Contract) {
 	k := f.kinds[c]
-	params := []jen.Code{f.ledgerParam()}
+	params := []string{f.ledgerParam()}
 	if c.Receiver != nil {
 		params = append(params, f.receiverParam(c.Receiver))
 	}
 	for _, child := range c.Children() {
-		params = append(params, jen.Id(f.kinds[child].local).Add(f.idem("Contract").Types(f.typ(child.In), f.result(child))))
+		params = append(params, f.kinds[child].local+" "+f.contractType(child))
 	}
-	var body []jen.Code
+	var body []string
 	if len(c.Effects) > 0 {
 		body = append(body, f.guards(c))
 	}
-	spec := f.idem("Spec").Types(f.typ(c.In), f.result(c)).Add(multi("{", "}", f.spec(c)...))
-	body = append(body, jen.Return(f.idem("Define").Call(jen.Id(f.v("ledger")), spec)))
-	f.jen.Commentf("%s makes the contract %s of %s.", k.new, c.Spec.Kind.V, mf.Source)
-	f.jen.Func().Id(k.new).Add(f.typeParams()).Params(params...).Add(f.idem("Contract").Types(f.typ(c.In), f.result(c))).Block(body...)
-	f.jen.Line()
+	spec := literal(generic(f.idem("Spec"), f.typ(c.In), f.result(c)), f.spec(c)...)
+	body = append(body, ret(call(f.idem("Define"), f.v("ledger"), spec)))
+	f.declare(k.new+" makes the contract "+c.Spec.Kind.V+" of "+mf.Source+".",
+		block("func "+k.new+f.typeParams()+call("", params...)+" "+f.contractType(c), body...))
 }
 
-func (f *file) spec(c *model.Contract) []jen.Code {
+func (f *file) spec(c *model.Contract) []pair {
 	s := c.Spec
-	fields := []jen.Code{
-		keyed("Kind", jen.Lit(s.Kind.V)),
-		keyed("Version", jen.Lit(s.Version.V)),
-		keyed("Module", jen.Lit(f.Module)),
-		keyed("Digest", jen.Lit(c.Locked.Digest)),
-		keyed("ID", f.workIDFunc(c)),
+	fields := []pair{
+		{"Kind", str(s.Kind.V)},
+		{"Version", num(s.Version.V)},
+		{"Module", str(f.Module)},
+		{"Digest", str(c.Locked.Digest)},
+		{"ID", f.workIDFunc(c)},
 	}
 	if len(c.Honored) > 0 {
-		fields = append(fields, keyed("Honors", f.honors(c)))
+		fields = append(fields, pair{"Honors", f.honors(c)})
 	}
 	if c.Keyed() {
-		fields = append(fields, keyed("Keyed", jen.True()))
+		fields = append(fields, pair{"Keyed", "true"})
 	}
 	if c.Scope != nil {
-		fields = append(fields, keyed("Scope", jen.Id(f.kinds[c].scope)))
+		fields = append(fields, pair{"Scope", f.kinds[c].scope})
 	}
-	fields = append(fields,
-		keyed("Payload", f.payload(c.In, c.Payload)),
-	)
+	fields = append(fields, pair{"Payload", f.payload(c.In, c.Payload)})
 	if c.Latest != nil {
-		fields = append(fields, keyed("Latest", jen.Id(f.kinds[c].latest)))
+		fields = append(fields, pair{"Latest", f.kinds[c].latest})
 	}
 	fields = append(fields,
-		keyed("Window", f.window(s.Window)),
-		keyed("Response", f.response(s.Response)),
-		keyed("Retry", f.retry(c)),
-		keyed("Lease", f.duration(s.Lease.V)),
-		keyed("Timeout", f.duration(s.Timeout.V)),
+		pair{"Window", f.window(s.Window)},
+		pair{"Response", f.response(s.Response)},
+		pair{"Retry", f.retry(c)},
+		pair{"Lease", f.duration(s.Lease.V)},
+		pair{"Timeout", f.duration(s.Timeout.V)},
 	)
 	if s.Release.Set {
-		fields = append(fields, keyed("Release", jen.Lit(s.Release.V)))
+		fields = append(fields, pair{"Release", str(s.Release.V)})
 	}
 	if s.Payload.V == contracts.NoPayload {
-		fields = append(fields, keyed("NoPayload", jen.True()))
+		fields = append(fields, pair{"NoPayload", "true"})
 	}
 	if c.Redact != nil {
-		fields = append(fields, keyed("Redact", jen.Id(f.kinds[c].stored)))
+		fields = append(fields, pair{"Redact", f.kinds[c].stored})
 	}
 	if c.OneTransaction() {
-		fields = append(fields, keyed("OneTransaction", jen.True()))
+		fields = append(fields, pair{"OneTransaction", "true"})
 	}
 	if len(s.Removed) > 0 {
-		var names []jen.Code
+		var names []string
 		for _, r := range s.Removed {
-			names = append(names, jen.Lit(r.Name.V))
+			names = append(names, str(r.Name.V))
 		}
-		fields = append(fields, keyed("Removed", jen.Index().String().Values(names...)))
+		fields = append(fields, pair{"Removed", list("[]string", "{", "}", names)})
 	}
-	return append(fields, keyed("Handle", f.handle(c)))
+	return append(fields, pair{"Handle", f.handle(c)})
 }
 
-func (f *file) window(w contracts.Window) jen.Code {
+func (f *file) window(w contracts.Window) string {
 	if w.Forever {
-		return f.idem("Forever").Call()
+		return call(f.idem("Forever"))
 	}
 	if w.Until.Set {
-		return f.idem("UntilSuccessOf").Call(jen.Lit(w.Until.V), f.duration(w.Duration))
+		return call(f.idem("UntilSuccessOf"), str(w.Until.V), tight(f.duration(w.Duration)))
 	}
-	return f.idem("For").Call(f.duration(w.Duration))
+	return call(f.idem("For"), f.duration(w.Duration))
 }
 
 // payload is the canonical form of values of type t.
-func (f *file) payload(t *model.Type, form *model.Form) jen.Code {
-	return f.idem("Payload").Types(f.typ(t)).Add(multi("{", "}",
-		keyed("Shape", jen.Lit(model.Shape(form))),
-		keyed("Append", f.appendFunc(form)),
-	))
+func (f *file) payload(t *model.Type, form *model.Form) string {
+	return literal(generic(f.idem("Payload"), f.typ(t)),
+		pair{"Shape", str(model.Shape(form))},
+		pair{"Append", f.appendFunc(form)},
+	)
 }
 
-func (f *file) response(r contracts.Response) jen.Code {
+func (f *file) response(r contracts.Response) string {
 	done := map[contracts.WhenDone]string{
 		contracts.ReturnOriginal: "DoneReturnOriginal",
 		contracts.WhenDoneError:  "DoneError",
@@ -257,85 +253,82 @@ func (f *file) response(r contracts.Response) jen.Code {
 		contracts.OtherPayloadError:          "OtherPayloadError",
 		contracts.OtherPayloadReturnOriginal: "OtherPayloadReturnOriginal",
 	}
-	fields := []jen.Code{
-		keyed("WhenDone", f.idem(done[r.WhenDone.V])),
-		keyed("WhileRunning", f.idem(running[r.WhileRunning.V])),
+	fields := []pair{
+		{"WhenDone", f.idem(done[r.WhenDone.V])},
+		{"WhileRunning", f.idem(running[r.WhileRunning.V])},
 	}
 	if r.WhileRunning.V == contracts.WhileRunningWait {
-		fields = append(fields, keyed("Wait", f.duration(r.Wait.V)))
+		fields = append(fields, pair{"Wait", f.duration(r.Wait.V)})
 	}
-	fields = append(fields, keyed("OtherPayload", f.idem(other[r.OtherPayload.V])))
-	return f.idem("Response").Add(multi("{", "}", fields...))
+	fields = append(fields, pair{"OtherPayload", f.idem(other[r.OtherPayload.V])})
+	return literal(f.idem("Response"), fields...)
 }
 
-func (f *file) retry(c *model.Contract) jen.Code {
+func (f *file) retry(c *model.Contract) string {
 	r := c.Spec.Retry
-	fields := []jen.Code{
-		keyed("MaxAttempts", jen.Lit(r.MaxAttempts.V)),
-		keyed("Initial", f.duration(r.Backoff.Initial.V)),
-		keyed("Max", f.duration(r.Backoff.Max.V)),
-		keyed("Multiplier", jen.Op(fmt.Sprint(r.Backoff.Multiplier.V))),
+	fields := []pair{
+		{"MaxAttempts", num(r.MaxAttempts.V)},
+		{"Initial", f.duration(r.Backoff.Initial.V)},
+		{"Max", f.duration(r.Backoff.Max.V)},
+		{"Multiplier", fmt.Sprint(r.Backoff.Multiplier.V)},
 	}
 	if len(c.Permanent) > 0 {
-		fields = append(fields, keyed("Permanent", f.errorRefs(c.Permanent)))
+		fields = append(fields, pair{"Permanent", f.errorRefs(c.Permanent)})
 	}
 	if len(c.Transient) > 0 {
-		fields = append(fields, keyed("Transient", f.errorRefs(c.Transient)))
+		fields = append(fields, pair{"Transient", f.errorRefs(c.Transient)})
 	}
-	return f.idem("Retry").Add(multi("{", "}", fields...))
+	return literal(f.idem("Retry"), fields...)
 }
 
-func (f *file) errorRefs(refs []model.ErrorRef) jen.Code {
-	var list []jen.Code
+func (f *file) errorRefs(refs []model.ErrorRef) string {
+	var items []string
 	for _, r := range refs {
 		if r.Type != nil {
-			list = append(list, f.idem("MatchType").Types(f.typ(r.Type)).Call(jen.Lit(r.Name)))
+			items = append(items, call(generic(f.idem("MatchType"), f.typ(r.Type)), str(r.Name)))
 		} else {
-			list = append(list, f.idem("MatchValue").Call(jen.Lit(r.Name), f.typ(r.Value)))
+			items = append(items, call(f.idem("MatchValue"), str(r.Name), f.typ(r.Value)))
 		}
 	}
-	return jen.Index().Add(f.idem("ErrorMatch")).Add(multi("{", "}", list...))
+	return entries("[]"+f.idem("ErrorMatch"), items...)
 }
 
 // handle is the closure that runs the handler with its effects.
-func (f *file) handle(c *model.Contract) jen.Code {
+func (f *file) handle(c *model.Contract) string {
 	ctx, run, in := f.v("ctx"), f.v("run"), f.v("in")
 	if len(c.Effects) == 0 {
 		run = "_"
 	}
-	args := []jen.Code{jen.Id(ctx)}
+	args := []string{ctx}
 	if len(c.Effects) > 0 {
-		args = append(args, jen.Id(f.kinds[c].effects).Values(jen.Id(run), jen.Id(f.v("guards"))))
+		args = append(args, f.kinds[c].effects+"{"+run+", "+f.v("guards")+"}")
 	}
-	args = append(args, jen.Id(in))
-	call := f.function(c, model.Func{Method: c.Receiver != nil, Name: c.Handler}).Call(args...)
-	body := []jen.Code{jen.Return(call)}
+	args = append(args, in)
+	handled := call(f.function(c, model.Func{Method: c.Receiver != nil, Name: c.Handler}), args...)
+	body := []string{ret(handled)}
 	if c.NoValue() {
-		body = []jen.Code{
-			jen.List(jen.Id("_"), jen.Id(f.v("err"))).Op(":=").Add(call),
-			jen.Return(f.idem("NoValue").Values(), jen.Id(f.v("err"))),
+		body = []string{
+			"_, " + f.v("err") + " := " + handled,
+			ret(f.idem("NoValue")+"{}", f.v("err")),
 		}
 	}
-	return jen.Func().Params(
-		jen.Id(ctx).Add(f.q("context", "Context")),
-		jen.Id(run).Op("*").Add(f.idem("Run")),
-		jen.Id(in).Add(f.typ(c.In)),
-	).Params(f.result(c), jen.Error()).Block(body...)
+	params := call("func", ctx+" "+f.q("context", "Context"), run+" *"+f.idem("Run"), in+" "+f.typ(c.In))
+	return block(params+call(" ", f.result(c), "error"), body...)
 }
 
 // function is the user's function, or the method value of the receiver.
-func (f *file) function(c *model.Contract, fn model.Func) *jen.Statement {
+func (f *file) function(c *model.Contract, fn model.Func) string {
 	switch {
 	case fn.Method:
-		return jen.Id(f.receivers[c.Receiver]).Dot(fn.Name)
+		return f.receivers[c.Receiver] + "." + fn.Name
 	case fn.Pkg != "":
 		return f.q(fn.Pkg, fn.Name)
 	}
-	return jen.Id(fn.Name)
+	return fn.Name
 }
 
 // duration writes a duration in the largest unit that divides it.
-func (f *file) duration(d time.Duration) *jen.Statement {
+func (f *file) duration(d time.Duration) string {
 	units := []struct {
 		size time.Duration
 		name string
@@ -352,17 +345,20 @@ func (f *file) duration(d time.Duration) *jen.Statement {
 		case n == 1:
 			return f.q("time", u.name)
 		case u.size == time.Hour && n%24 == 0 && n > 24:
-			return jen.Op(fmt.Sprintf("%d*24*", n/24)).Add(f.q("time", u.name))
+			return fmt.Sprintf("%d * 24 * %s", n/24, f.q("time", u.name))
 		default:
-			return jen.Op(fmt.Sprintf("%d*", n)).Add(f.q("time", u.name))
+			return fmt.Sprintf("%d * %s", n, f.q("time", u.name))
 		}
 	}
-	return jen.Op("0")
+	return "0"
 }
 
-// comment is text as comment lines, whatever it holds.
-func comment(text string) []jen.Code {
-	var lines []jen.Code
+// tight is a product or sum as one of several arguments: without blanks.
+func tight(expr string) string { return strings.ReplaceAll(expr, " ", "") }
+
+// printable is text with a blank for what cannot be printed, line by line.
+func printable(text string) string {
+	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		line = strings.Map(func(r rune) rune {
 			if !unicode.IsPrint(r) {
@@ -370,7 +366,7 @@ func comment(text string) []jen.Code {
 			}
 			return r
 		}, line)
-		lines = append(lines, jen.Comment("// "+strings.TrimSpace(line)))
+		lines = append(lines, strings.TrimSpace(line))
 	}
-	return lines
+	return strings.Join(lines, "\n")
 }

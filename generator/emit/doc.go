@@ -8,7 +8,8 @@
 // out here. It uses no reflection, and a derivation of fixed shape stays on the
 // stack.
 //
-//   - emit.go: files, their headers and imports
+//   - emit.go: files, their headers and imports, which jennifer writes
+//   - code.go, layout.go: Go code as text, laid out as gofmt does it
 //   - names.go: names that meet nobody's
 //   - contract.go: Contracts, New and one constructor per contract
 //   - identity.go: work IDs, scopes, once_per

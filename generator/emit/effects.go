@@ -4,8 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
 )
@@ -21,132 +19,130 @@ func guardFields(c *model.Contract) []string {
 }
 
 // guards makes the struct of guarded effects.
-func (f *file) guards(c *model.Contract) jen.Code {
-	var fields []jen.Code
+func (f *file) guards(c *model.Contract) string {
+	fields := make([]pair, len(c.Effects))
 	names := guardFields(c)
 	for i, e := range c.Effects {
-		fields = append(fields, keyed(names[i], f.guard(c, e)))
+		fields[i] = pair{names[i], f.guard(c, e)}
 	}
-	return jen.Id(f.v("guards")).Op(":=").Op("&").Id(f.kinds[c].guards).Add(multi("{", "}", fields...))
+	return f.v("guards") + " := &" + literal(f.kinds[c].guards, fields...)
 }
 
 // guard makes one guarded effect.
-func (f *file) guard(c *model.Contract, e *model.Effect) jen.Code {
+func (f *file) guard(c *model.Contract, e *model.Effect) string {
 	if e.Child != nil {
-		return f.idem("Child").Call(jen.Lit(e.Spec.LedgerName()), jen.Id(f.kinds[e.Child].local))
+		return call(f.idem("Child"), str(e.Spec.LedgerName()), f.kinds[e.Child].local)
 	}
-	tx := e.Spec.Guard.V == contracts.Transaction
-	fields := []jen.Code{
-		keyed("Name", jen.Lit(e.Spec.LedgerName())),
-		keyed("Payload", f.payload(e.In, e.Payload)),
-	}
-	if len(e.Per) > 0 {
-		fields = append(fields, keyed("Per", f.per(e)))
-	}
-	if e.Message != nil {
-		fields = append(fields, keyed("Message", f.message(e)))
-	}
-	if calls := e.Spec.MaxAttempts; calls.Set {
-		fields = append(fields, keyed("MaxCalls", jen.Lit(calls.V)))
-	}
-	if format := f.keyFormat(e.Spec); format != nil {
-		fields = append(fields, keyed("KeyFormat", format))
-	}
-	if e.Spec.ReplaysFailures {
-		fields = append(fields, keyed("ReplaysFailures", jen.True()))
-	}
-	if lag := e.Spec.VisibleAfter; lag.Set && e.Spec.Guard.V == contracts.Once {
-		fields = append(fields, keyed("VisibleAfter", f.duration(lag.V)))
-	}
-	if e.ExternalRef != nil {
-		fields = append(fields, keyed("ExternalRef", f.externalRef(e)))
-	}
-	if e.Redact != nil {
-		fields = append(fields, keyed("Redact", jen.Func().Add(f.redactor(e.In, e.Redact))))
-	}
-	call := f.function(c, e.Call)
-	if !tx {
-		fields = append(fields, keyed("Call", call))
-	}
-	effect := f.idem("Effect").Types(f.typ(e.In), f.typ(e.Out)).Add(multi("{", "}", fields...))
+	done := f.function(c, e.Call)
+	effect := literal(generic(f.idem("Effect"), f.typ(e.In), f.typ(e.Out)), f.effectFields(e, done)...)
 	switch e.Spec.Guard.V {
 	case contracts.Transaction:
-		return f.idem("Transaction").Call(jen.Id(f.v("ledger")), effect, call)
+		return call(f.idem("Transaction"), f.v("ledger"), effect, done)
 	case contracts.IdempotencyKey:
-		return f.idem("IdempotencyKey").Call(effect, f.duration(e.Spec.RemembersFor.V))
+		return call(f.idem("IdempotencyKey"), effect, tight(f.duration(e.Spec.RemembersFor.V)))
 	case contracts.Upsert:
-		return f.idem("Upsert").Call(effect)
+		return call(f.idem("Upsert"), effect)
 	case contracts.Repeatable:
-		return f.idem("Repeatable").Call(effect)
+		return call(f.idem("Repeatable"), effect)
 	case contracts.FindFirst:
-		return f.idem("FindFirst").Call(effect, f.function(c, *e.Find), f.duration(e.Spec.VisibleAfter.V))
+		return call(f.idem("FindFirst"), effect, f.function(c, *e.Find), tight(f.duration(e.Spec.VisibleAfter.V)))
 	case contracts.Once:
 		answer := map[contracts.IfUnknown]string{contracts.Ask: "Ask", contracts.GiveUp: "GiveUp", contracts.Repeat: "Repeat"}
-		return f.idem("Once").Call(effect, f.idem(answer[e.Spec.IfUnknown.V]))
+		return call(f.idem("Once"), effect, f.idem(answer[e.Spec.IfUnknown.V]))
 	default:
-		return f.idem("Read").Call(effect)
+		return call(f.idem("Read"), effect)
 	}
 }
 
-// keyFormat is how the key is written, or nil for hexadecimal digits.
-func (f *file) keyFormat(e *contracts.Effect) jen.Code {
+// effectFields are those of idem.Effect, of an effect that is done by a function.
+func (f *file) effectFields(e *model.Effect, done string) []pair {
+	fields := []pair{
+		{"Name", str(e.Spec.LedgerName())},
+		{"Payload", f.payload(e.In, e.Payload)},
+	}
+	if len(e.Per) > 0 {
+		fields = append(fields, pair{"Per", f.per(e)})
+	}
+	if e.Message != nil {
+		fields = append(fields, pair{"Message", f.message(e)})
+	}
+	if calls := e.Spec.MaxAttempts; calls.Set {
+		fields = append(fields, pair{"MaxCalls", num(calls.V)})
+	}
+	if format := f.keyFormat(e.Spec); format != "" {
+		fields = append(fields, pair{"KeyFormat", format})
+	}
+	if e.Spec.ReplaysFailures {
+		fields = append(fields, pair{"ReplaysFailures", "true"})
+	}
+	if lag := e.Spec.VisibleAfter; lag.Set && e.Spec.Guard.V == contracts.Once {
+		fields = append(fields, pair{"VisibleAfter", f.duration(lag.V)})
+	}
+	if e.ExternalRef != nil {
+		fields = append(fields, pair{"ExternalRef", f.externalRef(e)})
+	}
+	if e.Redact != nil {
+		fields = append(fields, pair{"Redact", "func" + f.redactor(e.In, e.Redact)})
+	}
+	if e.Spec.Guard.V != contracts.Transaction {
+		fields = append(fields, pair{"Call", done})
+	}
+	return fields
+}
+
+// keyFormat is how the key is written, or empty for hexadecimal digits.
+func (f *file) keyFormat(e *contracts.Effect) string {
 	switch format := e.KeyFormat.V; {
 	case !e.Guard.V.SendsKey():
-		return nil
+		return ""
 	case format == contracts.KeyUUID:
-		return f.idem("KeyUUID").Call()
+		return call(f.idem("KeyUUID"))
 	case format.Base62() > 0:
-		return f.idem("KeyBase62").Call(jen.Lit(format.Base62()))
+		return call(f.idem("KeyBase62"), num(format.Base62()))
 	}
-	return nil
+	return ""
 }
 
 // externalRef reads what the other system calls the result.
-func (f *file) externalRef(e *model.Effect) jen.Code {
+func (f *file) externalRef(e *model.Effect) string {
 	ref, out := e.ExternalRef, f.v("out")
-	var body []jen.Code
+	var body []string
 	path := out
 	for i, s := range ref.Steps {
 		path += "." + s.Name
 		if s.Pointer {
-			body = append(body, jen.If(jen.Id(path).Op("==").Nil()).Block(jen.Return(jen.Lit(""))))
+			body = append(body, block("if "+path+" == nil", ret(`""`)))
 			if i == len(ref.Steps)-1 {
 				path = "*" + path
 			}
 		}
 	}
-	value := jen.Id(path)
+	value := path
 	switch {
 	case ref.Kind == model.TextStringer:
-		value = jen.Id(strings.TrimPrefix(path, "*")).Dot("String").Call()
+		value = strings.TrimPrefix(path, "*") + ".String()"
 	case ref.Kind == model.TextInt:
-		value = f.q("strconv", "FormatInt").Call(jen.Int64().Call(value), jen.Lit(10))
+		value = call(f.q("strconv", "FormatInt"), call("int64", path), "10")
 	case ref.Kind == model.TextUint:
-		value = f.q("strconv", "FormatUint").Call(jen.Uint64().Call(value), jen.Lit(10))
+		value = call(f.q("strconv", "FormatUint"), call("uint64", path), "10")
 	case !ref.Plain:
-		value = jen.String().Call(value)
+		value = call("string", path)
 	}
-	body = append(body, jen.Return(value))
-	return jen.Func().Params(jen.Id(out).Add(f.typ(e.Out))).String().Block(body...)
+	return block("func("+out+" "+f.typ(e.Out)+") string", append(body, ret(value))...)
 }
 
 // effects declares the types between a handler and its effects.
 func (f *file) effects(c *model.Contract) {
 	k := f.kinds[c]
-	var fields []jen.Code
+	members := make([]member, len(c.Effects))
 	names := guardFields(c)
 	for i, e := range c.Effects {
-		fields = append(fields, jen.Id(names[i]).Op("*").Add(f.idem("Guarded").Types(f.typ(e.In), f.typ(e.Out))))
+		members[i] = member{name: names[i], typ: "*" + generic(f.idem("Guarded"), f.typ(e.In), f.typ(e.Out))}
 	}
-	f.jen.Commentf("%s are the effects of %s, each with what makes a repeat of it safe.", k.guards, c.Spec.Kind.V)
-	f.jen.Type().Id(k.guards).Struct(fields...)
-	f.jen.Line()
-	f.jen.Commentf("%s is the %s of one attempt: each call goes through the ledger.", k.effects, c.Interface)
-	f.jen.Type().Id(k.effects).Struct(
-		jen.Id("run").Op("*").Add(f.idem("Run")),
-		jen.Id("guards").Op("*").Id(k.guards),
-	)
-	f.jen.Line()
+	f.declare(k.guards+" are the effects of "+c.Spec.Kind.V+", each with what makes a repeat of it safe.",
+		"type "+k.guards+" "+structType(members...))
+	f.declare(k.effects+" is the "+c.Interface+" of one attempt: each call goes through the ledger.",
+		"type "+k.effects+" "+structType(member{name: "run", typ: "*" + f.idem("Run")}, member{name: "guards", typ: "*" + k.guards}))
 	for i, e := range c.Effects {
 		f.effectMethod(c, e, names[i])
 	}
@@ -154,16 +150,13 @@ func (f *file) effects(c *model.Contract) {
 
 func (f *file) effectMethod(c *model.Contract, e *model.Effect, field string) {
 	recv, ctx, in := f.v("e"), f.v("ctx"), f.v("in")
-	f.jen.Comment("// " + e.Method + " " + promise(e.Spec))
+	doc := e.Method + " " + promise(e.Spec)
 	if e.Spec.Was.Set {
-		f.jen.Comment("// In the ledger it is " + e.Spec.Was.V + ", its first name.")
+		doc += "\nIn the ledger it is " + e.Spec.Was.V + ", its first name."
 	}
-	f.jen.Func().Params(jen.Id(recv).Id(f.kinds[c].effects)).Id(e.Method).Params(
-		jen.Id(ctx).Add(f.q("context", "Context")), jen.Id(in).Add(f.typ(e.In)),
-	).Params(f.typ(e.Out), jen.Error()).Block(
-		jen.Return(jen.Id(recv).Dot("guards").Dot(field).Dot("Do").Call(jen.Id(ctx), jen.Id(recv).Dot("run"), jen.Id(in))),
-	)
-	f.jen.Line()
+	params := call(e.Method, ctx+" "+f.q("context", "Context"), in+" "+f.typ(e.In))
+	f.declare(doc, block("func ("+recv+" "+f.kinds[c].effects+") "+params+call(" ", f.typ(e.Out), "error"),
+		ret(call(recv+".guards."+field+".Do", ctx, recv+".run", in))))
 }
 
 // keyPlace says where the key goes, if the contract or its provider does.

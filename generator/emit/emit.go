@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -36,11 +35,11 @@ func Package(p *model.Package) ([]Output, error) {
 	g.nameAll()
 	var outputs []Output
 	for i, mf := range p.Files {
-		draft, err := g.file(mf, i == 0)
+		src, err := g.file(mf, i == 0)
 		if err != nil {
 			return nil, fmt.Errorf("render %s: %w", mf.Output, err)
 		}
-		outputs = append(outputs, Output{mf.Output, draft})
+		outputs = append(outputs, output(mf.Output, src))
 	}
 	for _, mf := range p.Files {
 		src, err := g.testFile(mf)
@@ -48,7 +47,7 @@ func Package(p *model.Package) ([]Output, error) {
 			return nil, fmt.Errorf("render the test of %s: %w", mf.Output, err)
 		}
 		if src != nil {
-			outputs = append(outputs, Output{strings.TrimSuffix(mf.Output, ".go") + "_test.go", src})
+			outputs = append(outputs, output(strings.TrimSuffix(mf.Output, ".go")+"_test.go", src))
 		}
 	}
 	return outputs, nil
@@ -133,8 +132,9 @@ func (g *pkg) nameKind(c *model.Contract, fields scope) *kindNames {
 // file is the file at work.
 type file struct {
 	*pkg
-	jen         *jen.File
-	imports     map[string]bool        // paths
+	frame       *jen.File              // package clause and imports
+	imports     map[string]string      // paths, and names with a dot
+	decls       []string               // all other declarations, with their comments
 	importNames scope                  // their names
 	funcs       map[*model.Form]string // functions for forms
 	same        map[string]string      // the same, by type and description
@@ -146,10 +146,13 @@ type file struct {
 }
 
 func (g *pkg) newFile() *file {
-	return &file{
-		pkg: g, jen: jen.NewFilePathName(g.Path, g.Name), imports: map[string]bool{}, importNames: scope{},
+	f := &file{
+		pkg: g, frame: jen.NewFilePathName(g.Path, g.Name), imports: map[string]string{}, importNames: scope{},
 		funcs: map[*model.Form]string{}, same: map[string]string{}, chains: map[string]string{},
 	}
+	f.frame.NoFormat = true
+	f.frame.Comment(endOfFrame)
+	return f
 }
 
 func (g *pkg) file(mf *model.File, first bool) ([]byte, error) {
@@ -164,12 +167,34 @@ func (g *pkg) file(mf *model.File, first bool) ([]byte, error) {
 		f.kind(mf, c)
 		f.forms()
 	}
-	f.jen.NoFormat = true // that is for Content, once the imports are in groups
-	var buf bytes.Buffer
-	if err := f.jen.Render(&buf); err != nil {
+	return f.render(header(mf))
+}
+
+// declare adds a declaration with the comment above it.
+func (f *file) declare(doc, code string) { f.decls = append(f.decls, docComment(doc)+code) }
+
+// endOfFrame stands after the imports in what jennifer renders. It imports what it
+// sees used, so what follows is a use of each import.
+const endOfFrame = "// End of the imports."
+
+// render is the file with what stands above the package clause.
+func (f *file) render(header []byte) ([]byte, error) {
+	var frame strings.Builder
+	if err := f.frame.Render(&frame); err != nil {
 		return nil, err
 	}
-	return append(header(mf), groupImports(buf.Bytes())...), nil
+	head, _, _ := strings.Cut(frame.String(), "\n"+endOfFrame)
+	head = strings.TrimRight(groupImports(head), "\n")
+	size := len(header) + len(head)
+	for _, d := range f.decls {
+		size += len(d) + len(d)/4
+	}
+	out := indented(append(make([]byte, 0, size), header...), head)
+	for _, d := range f.decls {
+		out = append(out, '\n')
+		out = indented(out, d)
+	}
+	return out, nil
 }
 
 // sourceHeader says what a file was generated from.
@@ -222,74 +247,79 @@ func funcName(c *model.Contract, fn model.Func) string {
 }
 
 // q is a name of another package.
-func (f *file) q(path, name string) *jen.Statement {
-	if path != f.Path && !f.imports[path] {
-		f.imports[path] = true
-		f.use(path)
+func (f *file) q(path, name string) string {
+	if path == f.Path {
+		return name
 	}
-	return jen.Qual(path, name)
+	prefix, ok := f.imports[path]
+	if !ok {
+		prefix = f.use(path) + "."
+		f.imports[path] = prefix
+	}
+	return prefix + name
 }
 
-// use tells jennifer the import's name, which it would otherwise guess from
-// the path, not seeing what the name would hide.
-func (f *file) use(path string) {
+// use imports a package, and tells jennifer the name, which it would otherwise
+// guess from the path, not seeing what the name would hide.
+func (f *file) use(path string) string {
 	real := cmp.Or(f.Imports[path], realNames[path])
 	if real == "" {
 		real = path[strings.LastIndexByte(path, '/')+1:]
 	}
 	name := f.names.importName(real, f.importNames)
 	if name == real && strings.HasSuffix("/"+path, "/"+real) {
-		f.jen.ImportName(path, name)
+		f.frame.ImportName(path, name)
 	} else {
-		f.jen.ImportAlias(path, name)
+		f.frame.ImportAlias(path, name)
 	}
+	f.frame.Qual(path, "_")
+	return name
 }
 
-func (f *file) idem(name string) *jen.Statement  { return f.q(idemPath, name) }
-func (f *file) canon(name string) *jen.Statement { return f.q(canonPath, name) }
+func (f *file) idem(name string) string  { return f.q(idemPath, name) }
+func (f *file) canon(name string) string { return f.q(canonPath, name) }
 
 // typ is a type as code.
-func (f *file) typ(t *model.Type) *jen.Statement {
+func (f *file) typ(t *model.Type) string {
 	switch t.Kind {
 	case model.Pointer:
-		return jen.Op("*").Add(f.typ(t.Elem))
+		return "*" + f.typ(t.Elem)
 	case model.Slice:
-		return jen.Index().Add(f.typ(t.Elem))
+		return "[]" + f.typ(t.Elem)
 	case model.Array:
-		return jen.Index(jen.Op(strconv.FormatInt(t.Len, 10))).Add(f.typ(t.Elem))
+		return "[" + strconv.FormatInt(t.Len, 10) + "]" + f.typ(t.Elem)
 	case model.Map:
-		return jen.Map(f.typ(t.Key)).Add(f.typ(t.Elem))
+		return "map[" + f.typ(t.Key) + "]" + f.typ(t.Elem)
 	case model.Struct:
 		return f.structType(t)
 	}
-	name := jen.Id(t.Name)
+	name := t.Name
 	if t.Pkg != "" {
 		name = f.q(t.Pkg, t.Name)
 	}
 	if len(t.Args) == 0 {
 		return name
 	}
-	var args []jen.Code
-	for _, a := range t.Args {
-		args = append(args, f.typ(a))
+	args := make([]string, len(t.Args))
+	for i, a := range t.Args {
+		args[i] = f.typ(a)
 	}
-	return name.Types(args...)
+	return generic(name, args...)
 }
 
-func (f *file) structType(t *model.Type) *jen.Statement {
-	var fields []jen.Code
-	for _, field := range t.Fields {
-		code := jen.Null()
+func (f *file) structType(t *model.Type) string {
+	members := make([]member, len(t.Fields))
+	for i, field := range t.Fields {
+		m := member{typ: f.typ(field.Type)}
 		if !field.Embedded {
-			code = jen.Id(field.Name)
+			m.name = field.Name
 		}
-		code.Add(f.typ(field.Type))
 		if field.Tag != "" {
-			code.Op(tagLiteral(field.Tag))
+			m.tag = tagLiteral(field.Tag)
 		}
-		fields = append(fields, code)
+		members[i] = m
 	}
-	return jen.Struct(fields...)
+	return structType(members...)
 }
 
 func tagLiteral(tag string) string {
@@ -301,8 +331,8 @@ func tagLiteral(tag string) string {
 
 // groupImports puts the standard library before everything else, as gofmt and
 // people do.
-func groupImports(src []byte) []byte {
-	before, rest, ok := strings.Cut(string(src), "\nimport (\n")
+func groupImports(src string) string {
+	before, rest, ok := strings.Cut(src, "\nimport (\n")
 	block, after, closed := strings.Cut(rest, "\n)\n")
 	if !ok || !closed {
 		return src
@@ -320,7 +350,7 @@ func groupImports(src []byte) []byte {
 	if len(std) > 0 && len(other) > 0 {
 		std = append(std, "")
 	}
-	return []byte(before + "\nimport (\n" + strings.Join(append(std, other...), "\n") + "\n)\n" + after)
+	return before + "\nimport (\n" + strings.Join(append(std, other...), "\n") + "\n)\n" + after
 }
 
 // lowerFirst makes an unexported name: orderPaid, crmID, urlList.
@@ -342,10 +372,3 @@ func lowerFirst(name string) string {
 	}
 	return lower
 }
-
-// multi is a composite literal's or call's list with one entry a line.
-func multi(open, close string, items ...jen.Code) *jen.Statement {
-	return jen.Custom(jen.Options{Open: open, Close: close, Separator: ",", Multi: true}, items...)
-}
-
-func keyed(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }

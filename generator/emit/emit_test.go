@@ -75,11 +75,7 @@ func render(t interface{ Fatal(...any) }, p *model.Package) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := outputs[0].Content()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return outputs[0].Content
 }
 
 func TestOutputReadsAsExpected(t *testing.T) {
@@ -173,6 +169,17 @@ func TestNamesMeetNobody(t *testing.T) {
 			p.Reserved, p.ImportNames = reserved, imports
 		}
 	})
+}
+
+func TestImportsHideNothingPredeclared(t *testing.T) {
+	p := billing()
+	p.Files[0].Contracts[0].Out = &model.Type{Pkg: "example.com/len", Name: "Result"}
+	src := string(render(t, p))
+	for _, want := range []string{"\tlen2 \"example.com/len\"\n", "(len2.Result, error)"} {
+		if !strings.Contains(src, want) {
+			t.Errorf("%q is not in the file:\n%s", want, src)
+		}
+	}
 }
 
 func parse(t *rapid.T, src []byte) *ast.File {

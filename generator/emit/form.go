@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
 	"github.com/idemgen/idem/runtime/canon"
@@ -19,30 +17,30 @@ const maxDepth = 100
 func wireKey(wire string) string { return string(canon.AppendKey(nil, wire)) }
 
 // appendFunc is a function that appends values of the form.
-func (f *file) appendFunc(form *model.Form) jen.Code {
-	if name := f.elemFunc(form); name != nil {
+func (f *file) appendFunc(form *model.Form) string {
+	if name := f.elemFunc(form); name != "" {
 		return name
 	}
-	return f.appendLit(form, nil)
+	return f.appendLit(form, "")
 }
 
-// elemFunc is the function that is there already for a form, or nil.
-func (f *file) elemFunc(form *model.Form) jen.Code {
+// elemFunc is the function that is there already for a form, or empty.
+func (f *file) elemFunc(form *model.Form) string {
 	switch {
 	case form.Func && !form.Recursive:
-		return jen.Id(f.formFunc(form))
+		return f.formFunc(form)
 	case form.Func:
-		return nil
+		return ""
 	}
 	switch form.Op {
 	case model.OpString:
 		if len(form.Steps) > 0 {
 			if isPredeclared(form.Type, "string") {
-				return jen.Id(f.chain(form, false))
+				return f.chain(form, false)
 			}
-			return nil
+			return ""
 		}
-		return f.canon(exactly("AppendString", form)).Types(f.typ(form.Type))
+		return generic(f.canon(exactly("AppendString", form)), f.typ(form.Type))
 	case model.OpFloat64:
 		if isPredeclared(form.Type, "float64") {
 			return f.canon("AppendFloat64")
@@ -59,18 +57,18 @@ func (f *file) elemFunc(form *model.Form) jen.Code {
 		}
 	case model.OpText:
 		if !form.Addr {
-			return f.canon(exactly("AppendTextMarshaler", form)).Types(f.typ(form.Type))
+			return generic(f.canon(exactly("AppendTextMarshaler", form)), f.typ(form.Type))
 		}
 	case model.OpAppender:
 		if !form.Addr {
-			return f.canon("AppendCanonical").Types(f.typ(form.Type))
+			return generic(f.canon("AppendCanonical"), f.typ(form.Type))
 		}
 	}
-	return nil
+	return ""
 }
 
 // appendLit is a function literal that appends values of the form.
-func (f *file) appendLit(form *model.Form, depth jen.Code) jen.Code {
+func (f *file) appendLit(form *model.Form, depth string) string {
 	dst, item := f.v("dst"), f.v("item")
 	w := f.writer(dst)
 	w.depth = depth
@@ -80,41 +78,41 @@ func (f *file) appendLit(form *model.Form, depth jen.Code) jen.Code {
 	case !form.Func && (form.Op == model.OpPointer || form.Op == model.OpStruct):
 		w.value(form, x, "")
 	case !form.Fallible():
-		return f.literal(form.Type, dst, item, jen.Return(f.infallible(dst, form, x), jen.Nil()))
+		return f.funcLit(form.Type, dst, item, ret(f.infallible(dst, form, x), "nil"))
 	default:
-		return f.literal(form.Type, dst, item, jen.Return(w.call(form, x)))
+		return f.funcLit(form.Type, dst, item, ret(w.call(form, x)))
 	}
-	return f.funcLit(w, form.Type, item)
+	return f.funcLit(form.Type, dst, item, w.finish()...)
 }
 
 // failAt returns the error with the path to where it stands.
-func (f *file) failAt(dst string) func(string, jen.Code) jen.Code {
-	return func(path string, err jen.Code) jen.Code {
+func (f *file) failAt(dst string) func(path, err string) string {
+	return func(path, err string) string {
 		if path != "" {
-			err = f.canon("At").Call(jen.Lit(path), err)
+			err = call(f.canon("At"), str(path), err)
 		}
-		return jen.Return(jen.Id(dst), err)
+		return ret(dst, err)
 	}
 }
 
-// funcLit is the function literal whose body the writer holds.
-func (f *file) funcLit(w *writer, t *model.Type, in string) jen.Code {
-	return f.literal(t, w.dst, in, w.finish()...)
+// funcLit is a function literal that appends values of a type.
+func (f *file) funcLit(t *model.Type, dst, in string, body ...string) string {
+	return block("func"+f.appendSignature(dst, in, t), body...)
 }
 
-func (f *file) literal(t *model.Type, dst, in string, body ...jen.Code) jen.Code {
-	return jen.Func().Params(jen.Id(dst).Index().Byte(), jen.Id(in).Add(f.typ(t))).
-		Params(jen.Index().Byte(), jen.Error()).Block(body...)
+// appendSignature is the signature of functions that append values of a type.
+func (f *file) appendSignature(dst, in string, t *model.Type, more ...string) string {
+	return call("", append([]string{dst + " []byte", in + " " + f.typ(t)}, more...)...) + " ([]byte, error)"
 }
 
 // finish is the whole body of a function that returns dst.
-func (w *writer) finish() []jen.Code {
-	result := jen.Id(w.dst)
+func (w *writer) finish() []string {
+	result := w.dst
 	if w.pending != "" {
 		result = w.appended()
 		w.pending = ""
 	}
-	return append(append(w.declareErr(), w.body...), jen.Return(result, jen.Nil()))
+	return append(append(w.declareErr(), w.body...), ret(result, "nil"))
 }
 
 // formFunc is the name of the function for a form; it is written later.
@@ -165,20 +163,19 @@ func (f *file) form(form *model.Form) {
 	dst, v := f.v("dst"), f.v("v")
 	w := f.writer(dst)
 	w.fail = f.failAt(dst)
-	params := []jen.Code{jen.Id(dst).Index().Byte(), jen.Id(v).Add(f.typ(form.Type))}
+	var more []string
 	if form.Recursive {
 		depth := f.v("depth")
-		params = append(params, jen.Id(depth).Int())
-		w.depth = jen.Id(depth).Op("+").Lit(1)
-		w.add(jen.If(jen.Id(depth).Op(">").Lit(maxDepth)).Block(jen.Return(jen.Id(dst), f.canon("ErrDepth"))))
+		more = append(more, depth+" int")
+		w.depth = depth + "+1"
+		w.add(block("if "+depth+" > "+num(maxDepth), ret(dst, f.canon("ErrDepth"))))
 	}
 	inline := *form
 	inline.Func = false
 	w.value(&inline, expr{text: v}, "")
 	name := f.funcs[form]
-	f.jen.Commentf("%s appends %s in canonical form%s.", name, v, ownNote(form))
-	f.jen.Func().Id(name).Params(params...).Params(jen.Index().Byte(), jen.Error()).Block(w.finish()...)
-	f.jen.Line()
+	f.declare(name+" appends "+v+" in canonical form"+ownNote(form)+".",
+		block("func "+name+f.appendSignature(dst, v, form.Type, more...), w.finish()...))
 }
 
 func ownNote(form *model.Form) string {
@@ -189,28 +186,28 @@ func ownNote(form *model.Form) string {
 }
 
 // stringCall appends a string as a JSON string.
-func (f *file) stringCall(dst string, form *model.Form, x expr) jen.Code {
+func (f *file) stringCall(dst string, form *model.Form, x expr) string {
 	if len(form.Steps) > 0 {
-		return jen.Id(f.chain(form, false)).Call(jen.Id(dst), f.convert(form, "string", x))
+		return call(f.chain(form, false), dst, f.convert(form, "string", x))
 	}
-	return f.canon(exactly("AppendString", form)).Call(jen.Id(dst), jen.Id(x.value()))
+	return call(f.canon(exactly("AppendString", form)), dst, x.value())
 }
 
 // textCall appends a string as it is.
-func (f *file) textCall(dst string, form *model.Form, x expr) jen.Code {
+func (f *file) textCall(dst string, form *model.Form, x expr) string {
 	if len(form.Steps) > 0 {
-		return jen.Id(f.chain(form, true)).Call(jen.Id(dst), f.convert(form, "string", x))
+		return call(f.chain(form, true), dst, f.convert(form, "string", x))
 	}
-	return f.canon(exactly("AppendText", form)).Call(jen.Id(dst), jen.Id(x.value()))
+	return call(f.canon(exactly("AppendText", form)), dst, x.value())
 }
 
 // minorCall appends an amount in minor units.
-func (f *file) minorCall(dst string, form *model.Form, x expr) jen.Code {
+func (f *file) minorCall(dst string, form *model.Form, x expr) string {
 	switch form.From {
 	case model.OpString:
-		return jen.Id(f.chain(form, false)).Call(jen.Id(dst), f.convert(form, "string", x))
+		return call(f.chain(form, false), dst, f.convert(form, "string", x))
 	default:
-		return f.canon("AppendMinorUnits").Call(jen.Id(dst), jen.Id(x.operand()).Dot("String").Call(), jen.Lit(form.Digits))
+		return call(f.canon("AppendMinorUnits"), dst, x.operand()+".String()", num(form.Digits))
 	}
 }
 
@@ -245,51 +242,47 @@ func (f *file) chain(form *model.Form, text bool) string {
 // chainFunc declares the function of a chain.
 func (f *file) chainFunc(name string, form *model.Form, text bool) {
 	dst, s, err := f.v("dst"), f.v("s"), f.v("err")
-	var body []jen.Code
+	var body []string
 	declared := false
-	fallible := func(call *jen.Statement) {
-		op := "="
+	fallible := func(step string) {
+		op := " = "
 		if !declared {
-			op, declared = ":=", true
+			op, declared = " := ", true
 		}
-		body = append(body,
-			jen.List(jen.Id(s), jen.Id(err)).Op(op).Add(call),
-			jen.If(jen.Id(err).Op("!=").Nil()).Block(jen.Return(jen.Id(dst), jen.Id(err))))
+		body = append(body, s+", "+err+op+step, block("if "+err+" != nil", ret(dst, err)))
 	}
 	if !form.Exact {
-		fallible(f.canon("Clean").Call(jen.Id(s)))
+		fallible(call(f.canon("Clean"), s))
 	}
 	var words []string
 	for _, step := range form.Steps {
 		words = append(words, string(step.Name))
-		args := []jen.Code{jen.Id(s)}
+		args := []string{s}
 		for _, name := range step.ParamNames() {
-			args = append(args, jen.Lit(name))
+			args = append(args, str(name))
 		}
-		call := f.canon(contracts.MethodName(string(step.Name))).Call(args...)
+		normalised := call(f.canon(contracts.MethodName(string(step.Name))), args...)
 		if step.Name == contracts.Email || step.Name == contracts.URL {
-			fallible(call)
+			fallible(normalised)
 		} else {
-			body = append(body, jen.Id(s).Op("=").Add(call))
+			body = append(body, s+" = "+normalised)
 		}
 	}
-	body = append(body, jen.Return(f.chainEnd(dst, s, form, text)))
+	body = append(body, ret(f.chainEnd(dst, s, form, text)))
 	if form.Op == model.OpMinor {
 		words = append(words, "minor_units: "+strconv.Itoa(form.Digits))
 	}
-	f.jen.Commentf("%s appends %s, normalised by %s.", name, s, strings.Join(words, ", "))
-	f.jen.Func().Id(name).Params(jen.Id(dst).Index().Byte(), jen.Id(s).String()).
-		Params(jen.Index().Byte(), jen.Error()).Block(body...)
-	f.jen.Line()
+	f.declare(name+" appends "+s+", normalised by "+strings.Join(words, ", ")+".",
+		block("func "+name+"("+dst+" []byte, "+s+" string) ([]byte, error)", body...))
 }
 
-func (f *file) chainEnd(dst, s string, form *model.Form, text bool) jen.Code {
+func (f *file) chainEnd(dst, s string, form *model.Form, text bool) string {
 	switch {
 	case form.Op == model.OpMinor:
-		return f.canon("AppendMinorUnits").Call(jen.Id(dst), jen.Id(s), jen.Lit(form.Digits))
+		return call(f.canon("AppendMinorUnits"), dst, s, num(form.Digits))
 	case text:
-		return f.canon(exactly("AppendText", form)).Call(jen.Id(dst), jen.Id(s))
+		return call(f.canon(exactly("AppendText", form)), dst, s)
 	default:
-		return f.canon(exactly("AppendString", form)).Call(jen.Id(dst), jen.Id(s))
+		return call(f.canon(exactly("AppendString", form)), dst, s)
 	}
 }

@@ -1,12 +1,9 @@
 package emit
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/dave/jennifer/jen"
 
 	"github.com/idemgen/idem/generator/model"
 )
@@ -18,8 +15,7 @@ func (g *pkg) testFile(mf *model.File) ([]byte, error) {
 	tests := 0
 	for _, c := range mf.Contracts {
 		if c.Locked.Golden == "" || c.Locked.Samples == nil {
-			f.jen.Comment("// " + c.Spec.Kind.V + " has no test: " + c.Locked.NoSample + ".")
-			f.jen.Line()
+			f.decls = append(f.decls, "// "+c.Spec.Kind.V+" has no test: "+c.Locked.NoSample+".")
 			continue
 		}
 		tests++
@@ -32,12 +28,7 @@ func (g *pkg) testFile(mf *model.File) ([]byte, error) {
 		g.filledDeclared = true
 		f.filledFunc()
 	}
-	f.jen.NoFormat = true
-	var buf bytes.Buffer
-	if err := f.jen.Render(&buf); err != nil {
-		return nil, err
-	}
-	return append(sourceHeader(mf), groupImports(buf.Bytes())...), nil
+	return f.render(sourceHeader(mf))
 }
 
 // goldenTest declares the test that a sample still has the key that idem.lock has.
@@ -47,52 +38,47 @@ func (f *file) goldenTest(c *model.Contract) {
 	t, in, id, err := f.v("t"), f.v("in"), f.v("id"), f.v("err")
 	s := &sampleWriter{file: f}
 	s.in(c, in)
-	args := []jen.Code{jen.Id(in)}
-	body := s.body
+	args, body := []string{in}, s.body
+	failed := block("if "+err+" != nil", t+".Fatal("+err+")")
 	if c.Spec.Identity.Keyed.V {
 		key := f.v("key")
-		args = append([]jen.Code{jen.Id(key)}, args...)
-		body = append(body,
-			jen.List(jen.Id(key), jen.Id(err)).Op(":=").Add(f.idem("NewKey")).Call(jen.Index().Byte().Call(jen.Lit(c.Locked.GoldenSecret))),
-			jen.If(jen.Id(err).Op("!=").Nil()).Block(jen.Id(t).Dot("Fatal").Call(jen.Id(err))),
-		)
+		args = []string{key, in}
+		secret := call("[]byte", str(c.Locked.GoldenSecret))
+		body = append(body, key+", "+err+" := "+call(f.idem("NewKey"), secret), failed)
 	}
+	golden := f.v("golden")
+	wrong := str("the key of this sample is %s, and idem.lock has %s: work that is done would be done again")
 	body = append(body,
-		jen.List(jen.Id(id), jen.Id(err)).Op(":=").Id(k.id).Call(args...),
-		jen.If(jen.Id(err).Op("!=").Nil()).Block(jen.Id(t).Dot("Fatal").Call(jen.Id(err))),
-		jen.If(jen.Id(id).Dot("String").Call().Op("!=").Id(f.v("golden"))).Block(
-			jen.Id(t).Dot("Errorf").Call(jen.Lit("the key of this sample is %s, and idem.lock has %s: work that is done would be done again"), jen.Id(id), jen.Id(f.v("golden"))),
-		),
+		id+", "+err+" := "+call(k.id, args...), failed,
+		block("if "+id+".String() != "+golden, call(t+".Errorf", wrong, id, golden)),
 	)
-	body = append([]jen.Code{jen.Const().Id(f.v("golden")).Op("=").Lit(c.Locked.Golden)}, body...)
-	f.jen.Comment("// " + name + " fails where this code, a library or a release of Go gives work of the kind " + c.Spec.Kind.V + " another key than idem.lock has.")
-	f.jen.Func().Id(name).Params(jen.Id(t).Op("*").Add(f.q("testing", "T"))).Block(body...)
-	f.jen.Line()
+	body = append([]string{"const " + golden + " = " + str(c.Locked.Golden)}, body...)
+	f.declare(name+" fails where this code, a library or a release of Go gives work of the kind "+c.Spec.Kind.V+" another key than idem.lock has.",
+		block("func "+name+"("+t+" *"+f.q("testing", "T")+")", body...))
 }
 
 // filledFunc declares the function that points pointers to something.
 func (f *file) filledFunc() {
-	p := f.v("p")
-	f.jen.Comment("// " + f.filled + " points a pointer to a value of its own, unless it has one.")
-	f.jen.Func().Id(f.filled).Types(jen.Id(f.v("T")).Any()).Params(jen.Id(p).Op("**").Id(f.v("T"))).Op("*").Id(f.v("T")).Block(
-		jen.If(jen.Op("*").Id(p).Op("==").Nil()).Block(jen.Op("*").Id(p).Op("=").New(jen.Id(f.v("T")))),
-		jen.Return(jen.Op("*").Id(p)),
-	)
-	f.jen.Line()
+	p, t := f.v("p"), f.v("T")
+	f.declare(f.filled+" points a pointer to a value of its own, unless it has one.",
+		block("func "+f.filled+"["+t+" any]("+p+" **"+t+") *"+t,
+			block("if *"+p+" == nil", "*"+p+" = new("+t+")"),
+			ret("*"+p),
+		))
 }
 
 // sampleWriter writes the statements that give an input the values of a sample.
 type sampleWriter struct {
 	*file
-	body []jen.Code
+	body []string
 	vars int
 }
 
 func (s *sampleWriter) in(c *model.Contract, in string) {
 	if c.In.Kind == model.Pointer {
-		s.add(jen.Id(in).Op(":=").New(s.typ(c.In.Elem)))
+		s.add(in + " := " + call("new", s.typ(c.In.Elem)))
 	} else {
-		s.add(jen.Var().Id(in).Add(s.typ(c.In)))
+		s.add("var " + in + " " + s.typ(c.In))
 	}
 	samples, id := c.Locked.Samples, c.Identity
 	values := id.List
@@ -113,7 +99,7 @@ func (s *sampleWriter) in(c *model.Contract, in string) {
 	}
 }
 
-func (s *sampleWriter) add(code jen.Code) { s.body = append(s.body, code) }
+func (s *sampleWriter) add(code string) { s.body = append(s.body, code) }
 
 // walk is the place at the end of a path of fields, whose pointers are filled on
 // the way.
@@ -145,7 +131,7 @@ func (s *sampleWriter) set(v *model.Sample, place string) {
 		}
 	case model.OpSlice:
 		if !v.Nil {
-			s.assign(place, jen.Make(s.typ(form.Type), jen.Lit(1)))
+			s.assign(place, call("make", s.typ(form.Type), "1"))
 			s.set(v.Elem, operand(place)+"[0]")
 		}
 	case model.OpMap, model.OpIntMap:
@@ -167,23 +153,21 @@ func operand(place string) string {
 	return place
 }
 
-func (s *sampleWriter) assign(place string, value jen.Code) {
-	s.add(jen.Id(place).Op("=").Add(value))
-}
+func (s *sampleWriter) assign(place, value string) { s.add(place + " = " + value) }
 
 func (s *sampleWriter) mapping(v *model.Sample, place string) {
 	if v.Nil {
 		return
 	}
-	key := jen.Lit("42")
+	key := `"42"`
 	if v.Form.Op == model.OpIntMap {
-		key = jen.Lit(42)
+		key = "42"
 	}
 	s.vars++
 	elem := s.v(fmt.Sprintf("elem%d", s.vars))
-	s.add(jen.Var().Id(elem).Add(s.typ(v.Form.Elem.Type)))
+	s.add("var " + elem + " " + s.typ(v.Form.Elem.Type))
 	s.set(v.Elem, elem)
-	s.assign(place, s.typ(v.Form.Type).Values(jen.Dict{key: jen.Id(elem)}))
+	s.assign(place, s.typ(v.Form.Type)+"{"+key+": "+elem+"}")
 }
 
 // leaf assigns a value that is written by itself.
@@ -195,41 +179,41 @@ func (s *sampleWriter) leaf(v *model.Sample, place string) {
 	}
 	switch op {
 	case model.OpString, model.OpNumber:
-		text := v.Text
+		sample := v.Text
 		if form.Op == model.OpNumber {
-			text = "42"
+			sample = "42"
 		}
-		s.assign(place, jen.Op(strconv.QuoteToASCII(text))) // a combining accent is to be seen
+		s.assign(place, strconv.QuoteToASCII(sample)) // a combining accent is to be seen
 	case model.OpInt, model.OpUint:
-		s.assign(place, jen.Lit(42))
+		s.assign(place, "42")
 	case model.OpFloat64, model.OpFloat32:
-		s.assign(place, jen.Lit(0.1))
+		s.assign(place, "0.1")
 	case model.OpBool:
-		s.assign(place, jen.True())
+		s.assign(place, "true")
 	case model.OpBytes:
-		s.assign(place, jen.Index().Byte().Call(jen.Lit("sample")))
+		s.assign(place, `[]byte("sample")`)
 	case model.OpTime:
 		s.assign(place, s.time(form))
 	case model.OpRawJSON:
-		s.assign(place, jen.Index().Byte().Call(jen.Op("`"+sampleJSON+"`")))
+		s.assign(place, call("[]byte", text(sampleJSON)))
 	case model.OpAny:
-		s.assign(place, s.q("encoding/json", "RawMessage").Call(jen.Op("`"+sampleJSON+"`")))
+		s.assign(place, call(s.q("encoding/json", "RawMessage"), text(sampleJSON)))
 	default: // types that read what they write
 		if form.Type.Kind == model.Pointer {
 			place = s.fill(place)
 		}
-		read := jen.Id(strings.TrimPrefix(place, "*")).Dot("UnmarshalText").Call(jen.Index().Byte().Call(jen.Lit(v.Text)))
+		read := call(strings.TrimPrefix(place, "*")+".UnmarshalText", call("[]byte", str(v.Text)))
 		err := s.v("err")
-		s.add(jen.If(jen.Id(err).Op(":=").Add(read), jen.Id(err).Op("!=").Nil()).Block(jen.Id(s.v("t")).Dot("Fatal").Call(jen.Id(err))))
+		s.add(block("if "+err+" := "+read+"; "+err+" != nil", s.v("t")+".Fatal("+err+")"))
 	}
 }
 
 const sampleJSON = `{"b":[1,"two"],"a":null}`
 
-func (s *sampleWriter) time(form *model.Form) jen.Code {
-	date := s.q("time", "Date").Call(jen.Lit(2026), s.q("time", "March"), jen.Lit(1), jen.Lit(12), jen.Lit(34), jen.Lit(56), jen.Lit(987654321), s.q("time", "UTC"))
+func (s *sampleWriter) time(form *model.Form) string {
+	date := call(s.q("time", "Date"), "2026", s.q("time", "March"), "1", "12", "34", "56", "987654321", s.q("time", "UTC"))
 	if form.Type.Pkg == "time" && form.Type.Name == "Time" {
 		return date
 	}
-	return s.typ(form.Type).Call(date)
+	return call(s.typ(form.Type), date)
 }

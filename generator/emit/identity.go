@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
 )
@@ -17,11 +15,11 @@ const stackBuffer = 256
 func (f *file) workID(c *model.Contract) {
 	k, b, in := f.kinds[c], f.v("b"), f.v("in")
 	w := f.writer(b)
-	w.fail = func(path string, err jen.Code) jen.Code {
+	w.fail = func(path, err string) string {
 		if c.Spec.Identity.Strategy == contracts.ByCallerKey && path == c.Spec.Identity.Key[0].V {
 			path += ", which the caller chooses"
 		}
-		return jen.Return(f.idem("WorkID").Values(), f.idem("IdentityError").Call(jen.Lit(c.Spec.Kind.V), jen.Lit(path), err))
+		return ret(f.idem("WorkID")+"{}", call(f.idem("IdentityError"), str(c.Spec.Kind.V), str(path), err))
 	}
 	if c.Identity.Input {
 		w.nilInput(in)
@@ -44,19 +42,21 @@ func (f *file) workID(c *model.Contract) {
 		w.list(id.List, in)
 	}
 	w.flush()
-	body := []jen.Code{jen.Var().Id(f.v("buf")).Index(jen.Lit(stackBuffer)).Byte()}
-	body = append(body, w.declareErr()...)
-	body = append(body, w.body...)
-	params, hash := []jen.Code{jen.Id(in).Add(f.typ(c.In))}, f.idem("HashWorkID").Call(jen.Id(b))
+	params, hash := []string{in + " " + f.typ(c.In)}, call(f.idem("HashWorkID"), b)
 	if c.Spec.Identity.Keyed.V {
 		key := f.v("key")
-		params = append([]jen.Code{jen.Id(key).Add(f.idem("Key"))}, params...)
-		hash = f.idem("HashKeyedWorkID").Call(jen.Id(key), jen.Id(b))
+		params = []string{key + " " + f.idem("Key"), params[0]}
+		hash = call(f.idem("HashKeyedWorkID"), key, b)
 	}
-	body = append(body, jen.Return(hash, jen.Nil()))
-	f.jen.Commentf("%s derives which work %s %s: %s.", k.id, in, f.tense(c), describeIdentity(c))
-	f.jen.Func().Id(k.id).Params(params...).Params(f.idem("WorkID"), jen.Error()).Block(body...)
-	f.jen.Line()
+	body := append(w.preimage(), ret(hash, "nil"))
+	f.declare(fmt.Sprintf("%s derives which work %s %s: %s.", k.id, in, f.tense(c), describeIdentity(c)),
+		block("func "+call(k.id, params...)+call(" ", f.idem("WorkID"), "error"), body...))
+}
+
+// preimage is the body, with the variables that it needs.
+func (w *writer) preimage() []string {
+	body := append([]string{fmt.Sprintf("var %s [%d]byte", w.f.v("buf"), stackBuffer)}, w.declareErr()...)
+	return append(body, w.body...)
 }
 
 // tense is is, and for a version that was honoured was.
@@ -68,21 +68,20 @@ func (f *file) tense(c *model.Contract) string {
 }
 
 // honors lists the derivations of earlier versions.
-func (f *file) honors(c *model.Contract) jen.Code {
-	var list []jen.Code
+func (f *file) honors(c *model.Contract) string {
+	var versions []string
 	for _, old := range c.Honored {
-		list = append(list, jen.Values(keyed("Version", jen.Lit(old.Spec.Version.V)), keyed("ID", f.workIDFunc(old))))
+		versions = append(versions, fmt.Sprintf("{Version: %d, ID: %s}", old.Spec.Version.V, f.workIDFunc(old)))
 	}
-	return jen.Index().Add(f.idem("Honored").Types(f.typ(c.In))).Add(multi("{", "}", list...))
+	return entries("[]"+generic(f.idem("Honored"), f.typ(c.In)), versions...)
 }
 
 // workIDFunc is the derivation as a function of the input alone.
-func (f *file) workIDFunc(c *model.Contract) jen.Code {
-	id := jen.Id(f.kinds[c].id)
-	if c.Spec.Identity.Keyed.V {
-		return f.idem("KeyedID").Call(jen.Id(f.v("ledger")), id)
+func (f *file) workIDFunc(c *model.Contract) string {
+	if id := f.kinds[c].id; !c.Spec.Identity.Keyed.V {
+		return id
 	}
-	return id
+	return call(f.idem("KeyedID"), f.v("ledger"), f.kinds[c].id)
 }
 
 // describeIdentity says in words what the body of the key is.
@@ -133,7 +132,7 @@ func describeIdentity(c *model.Contract) string {
 // nilInput refuses a nil pointer as input.
 func (w *writer) nilInput(in string) {
 	w.flush()
-	w.add(jen.If(jen.Id(in).Op("==").Nil()).Block(w.fail("input", w.f.canon("ErrEmpty"))))
+	w.add(block("if "+in+" == nil", w.fail("input", w.f.canon("ErrEmpty"))))
 }
 
 // text writes the one value that is the whole body.
@@ -144,19 +143,19 @@ func (w *writer) text(v *model.Value, in string) {
 	case v.Form.Textual():
 		w.mark()
 		w.try(f.textCall(w.dst, v.Form, x), v.Path)
-		w.add(jen.If(jen.Len(jen.Id(w.dst)).Op("==").Id(w.n())).Block(w.fail(v.Path, f.canon("ErrEmpty"))))
+		w.add(block("if len("+w.dst+") == "+w.n(), w.fail(v.Path, f.canon("ErrEmpty"))))
 	case v.Form.Op == model.OpInt:
 		w.flush()
-		w.set(f.q("strconv", "AppendInt").Call(jen.Id(w.dst), f.convert(v.Form, "int64", x), jen.Lit(10)))
+		w.set(call(f.q("strconv", "AppendInt"), w.dst, f.convert(v.Form, "int64", x), "10"))
 	case v.Form.Op == model.OpUint:
 		w.flush()
-		w.set(f.q("strconv", "AppendUint").Call(jen.Id(w.dst), f.convert(v.Form, "uint64", x), jen.Lit(10)))
+		w.set(call(f.q("strconv", "AppendUint"), w.dst, f.convert(v.Form, "uint64", x), "10"))
 	default:
 		w.mark()
 		w.value(v.Form, x, v.Path)
 		w.notEmpty(v.Form, v.Path)
 		w.flush()
-		w.set(f.canon("Unquote").Call(jen.Id(w.dst), jen.Id(w.n())))
+		w.set(call(f.canon("Unquote"), w.dst, w.n()))
 	}
 }
 
@@ -219,15 +218,15 @@ func (w *writer) notEmpty(form *model.Form, path string) {
 		return
 	}
 	w.flush()
-	empty := w.f.canon("Empty").Call(jen.Id(w.dst).Index(jen.Id(w.n()), jen.Empty()))
-	w.add(jen.If(empty).Block(w.fail(path, w.f.canon("ErrEmpty"))))
+	empty := call(w.f.canon("Empty"), w.dst+"["+w.n()+":]")
+	w.add(block("if "+empty, w.fail(path, w.f.canon("ErrEmpty"))))
 }
 
 // scopeFunc declares the scope as text for operators.
 func (f *file) scopeFunc(c *model.Contract) {
 	k, b, in := f.kinds[c], f.v("b"), f.v("in")
 	w := f.writer(b)
-	w.fail = func(string, jen.Code) jen.Code { return jen.Return(jen.Lit("")) }
+	w.fail = func(string, string) string { return ret(`""`) }
 	if c.Identity.Input {
 		w.nilInput(in)
 	}
@@ -239,22 +238,19 @@ func (f *file) scopeFunc(c *model.Contract) {
 	default:
 		w.value(form, x, c.Scope.Path)
 		w.flush()
-		w.set(f.canon("Unquote").Call(jen.Id(b), jen.Lit(0)))
+		w.set(call(f.canon("Unquote"), b, "0"))
 	}
-	body := []jen.Code{jen.Var().Id(b).Index().Byte()}
-	body = append(body, w.declareErr()...)
-	body = append(body, w.body...)
-	body = append(body, jen.Return(jen.String().Call(jen.Id(b))))
-	f.jen.Commentf("%s is whose work %s is, for operators; it is empty where %s fails.", k.scope, in, k.id)
-	f.jen.Func().Id(k.scope).Params(jen.Id(in).Add(f.typ(c.In))).String().Block(body...)
-	f.jen.Line()
+	body := append([]string{"var " + b + " []byte"}, w.declareErr()...)
+	body = append(append(body, w.body...), ret(call("string", b)))
+	f.declare(fmt.Sprintf("%s is whose work %s is, for operators; it is empty where %s fails.", k.scope, in, k.id),
+		block("func "+k.scope+"("+in+" "+f.typ(c.In)+") string", body...))
 }
 
 // per is the name of the function that writes the values of once_per.
-func (f *file) per(e *model.Effect) jen.Code {
+func (f *file) per(e *model.Effect) string {
 	name := f.names.declare("append" + f.kinds[f.contract].word + e.Method + "Per")
 	f.later = append(f.later, func() { f.perFunc(name, e) })
-	return jen.Id(name)
+	return name
 }
 
 // perFunc declares it.
@@ -263,8 +259,6 @@ func (f *file) perFunc(name string, e *model.Effect) {
 	w := f.writer(dst)
 	w.fail = f.failAt(dst)
 	w.list(e.Per, in)
-	f.jen.Commentf("%s appends what %s is once per.", name, e.Spec.Name.V)
-	f.jen.Func().Id(name).Params(jen.Id(dst).Index().Byte(), jen.Id(in).Add(f.typ(e.In))).
-		Params(jen.Index().Byte(), jen.Error()).Block(w.finish()...)
-	f.jen.Line()
+	f.declare(name+" appends what "+e.Spec.Name.V+" is once per.",
+		block("func "+name+f.appendSignature(dst, in, e.In), w.finish()...))
 }

@@ -3,8 +3,6 @@ package emit
 import (
 	"fmt"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/idemgen/idem/generator/model"
 )
 
@@ -14,8 +12,8 @@ import (
 func (f *file) latestFunc(c *model.Contract) {
 	k, b, in := f.kinds[c], f.v("b"), f.v("in")
 	w := f.writer(b)
-	w.fail = func(path string, err jen.Code) jen.Code {
-		return jen.Return(f.idem("Mark").Values(), f.idem("IdentityError").Call(jen.Lit(c.Spec.Kind.V), jen.Lit(path), err))
+	w.fail = func(path, err string) string {
+		return ret(f.idem("Mark")+"{}", call(f.idem("IdentityError"), str(c.Spec.Kind.V), str(path), err))
 	}
 	if c.Identity.Input {
 		w.nilInput(in)
@@ -29,35 +27,28 @@ func (f *file) latestFunc(c *model.Contract) {
 	w.list(values, in)
 	w.flush()
 	mark := w.place(c.Latest.By, in)
-	body := []jen.Code{jen.Var().Id(f.v("buf")).Index(jen.Lit(stackBuffer)).Byte()}
-	body = append(body, w.declareErr()...)
-	body = append(body, w.body...)
-	body = append(body, jen.Return(f.idem("NewMark").Call(jen.Id(b), mark), jen.Nil()))
-	f.jen.Commentf("%s is the place of %s among works about one %s: a higher %s is newer.", k.latest, in, describeValues(values), c.Latest.By.Path)
-	f.jen.Func().Id(k.latest).Params(jen.Id(in).Add(f.typ(c.In))).Params(f.idem("Mark"), jen.Error()).Block(body...)
-	f.jen.Line()
+	body := append(w.preimage(), ret(call(f.idem("NewMark"), b, mark), "nil"))
+	f.declare(fmt.Sprintf("%s is the place of %s among works about one %s: a higher %s is newer.", k.latest, in, describeValues(values), c.Latest.By.Path),
+		block("func "+k.latest+"("+in+" "+f.typ(c.In)+")"+call(" ", f.idem("Mark"), "error"), body...))
 }
 
 // place reads the place of a work.
-func (w *writer) place(v *model.Value, in string) jen.Code {
+func (w *writer) place(v *model.Value, in string) string {
 	f := w.f
 	x := w.reach(v, in)
 	by, err := f.v("by"), f.v("err")
-	var call jen.Code
+	var found string
 	switch v.Form.Op {
 	case model.OpUint:
-		call = f.idem("UintMark").Call(f.convert(v.Form, "uint64", x))
+		found = call(f.idem("UintMark"), f.convert(v.Form, "uint64", x))
 	case model.OpTime:
-		w.add(jen.If(jen.Id(x.operand()).Dot("IsZero").Call()).Block(w.fail(v.Path, f.canon("ErrEmpty"))))
-		call = f.idem("TimeMark").Call(jen.Id(x.value()), f.duration(v.Form.Precision))
+		w.add(block("if "+x.operand()+".IsZero()", w.fail(v.Path, f.canon("ErrEmpty"))))
+		found = call(f.idem("TimeMark"), x.value(), tight(f.duration(v.Form.Precision)))
 	default:
 		return f.convert(v.Form, "int64", x)
 	}
-	w.add(
-		jen.List(jen.Id(by), jen.Id(err)).Op(":=").Add(call),
-		jen.If(jen.Id(err).Op("!=").Nil()).Block(w.fail(v.Path, jen.Id(err))),
-	)
-	return jen.Id(by)
+	w.add(by+", "+err+" := "+found, block("if "+err+" != nil", w.fail(v.Path, err)))
+	return by
 }
 
 func describeValues(values []*model.Value) string {

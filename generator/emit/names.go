@@ -2,7 +2,10 @@ package emit
 
 import (
 	"go/token"
+	"go/types"
 	"strconv"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/idemgen/idem/generator/model"
 )
@@ -76,7 +79,10 @@ func (n *names) declare(wanted ...string) string {
 // importName gives the name by which a file imports a package; used are the
 // import names that the file has already.
 func (n *names) importName(real string, used scope) string {
-	name := numbered(real, func(s string) bool { return !n.declared[s] && !n.taken[s] && !used[s] })
+	name := numbered(real, func(s string) bool {
+		predeclared := types.Universe.Lookup(s) != nil || jen.IsReservedWord(s) // a package may be called len
+		return !n.declared[s] && !n.taken[s] && !used[s] && !predeclared
+	})
 	used[name] = true
 	n.imported[name] = true
 	return name

@@ -3,8 +3,6 @@ package emit
 import (
 	"strings"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
 )
@@ -12,9 +10,8 @@ import (
 // storedFunc declares the input as the ledger stores it.
 func (f *file) storedFunc(c *model.Contract) {
 	k := f.kinds[c]
-	f.jen.Commentf("%s is %s as the ledger stores it: without %s.", k.stored, f.v("in"), pathList(c.Spec.Redact))
-	f.jen.Func().Id(k.stored).Add(f.redactor(c.In, c.Redact))
-	f.jen.Line()
+	f.declare(k.stored+" is "+f.v("in")+" as the ledger stores it: without "+pathList(c.Spec.Redact)+".",
+		"func "+k.stored+f.redactor(c.In, c.Redact))
 }
 
 func pathList(paths []contracts.Value[string]) string {
@@ -30,17 +27,16 @@ func pathList(paths []contracts.Value[string]) string {
 
 // redactor is the signature and body of a function that takes fields away from its
 // argument. What pointers lead to is copied first: it is the caller's.
-func (f *file) redactor(t *model.Type, r *model.Redaction) jen.Code {
+func (f *file) redactor(t *model.Type, r *model.Redaction) string {
 	in := f.v("in")
 	w := &redactWriter{file: f, names: scope{}}
-	var body []jen.Code
+	var body []string
 	if r.Pointer {
 		body = append(body, w.copied(in, "stored", r)...)
 	} else {
 		body = w.fields(in, r)
 	}
-	body = append(body, jen.Return(jen.Id(in)))
-	return jen.Params(jen.Id(in).Add(f.typ(t))).Add(f.typ(t)).Block(body...)
+	return block("("+in+" "+f.typ(t)+") "+f.typ(t), append(body, ret(in))...)
 }
 
 type redactWriter struct {
@@ -49,13 +45,13 @@ type redactWriter struct {
 }
 
 // fields empties what is in the redaction of x.
-func (w *redactWriter) fields(x string, r *model.Redaction) []jen.Code {
-	var code []jen.Code
+func (w *redactWriter) fields(x string, r *model.Redaction) []string {
+	var code []string
 	for _, field := range r.Fields {
 		at := x + "." + field.Name
 		switch {
 		case len(field.Fields) == 0:
-			code = append(code, jen.Id(at).Op("=").Add(w.zero(field)))
+			code = append(code, at+" = "+w.zero(field))
 		case field.Pointer:
 			code = append(code, w.copied(at, field.Name, field)...)
 		default:
@@ -66,17 +62,17 @@ func (w *redactWriter) fields(x string, r *model.Redaction) []jen.Code {
 }
 
 // copied empties fields of a copy of what x points to, and lets x point there.
-func (w *redactWriter) copied(x, name string, r *model.Redaction) []jen.Code {
+func (w *redactWriter) copied(x, name string, r *model.Redaction) []string {
 	name = w.v(w.names.declare(lowerFirst(name)))
-	body := []jen.Code{jen.Id(name).Op(":=").Op("*").Id(x)}
+	body := []string{name + " := *" + x}
 	body = append(body, w.fields(name, r)...)
-	body = append(body, jen.Id(x).Op("=").Op("&").Id(name))
-	return []jen.Code{jen.If(jen.Id(x).Op("!=").Nil()).Block(body...)}
+	body = append(body, x+" = &"+name)
+	return []string{block("if "+x+" != nil", body...)}
 }
 
-func (w *redactWriter) zero(r *model.Redaction) jen.Code {
+func (w *redactWriter) zero(r *model.Redaction) string {
 	if r.Zero != "" {
-		return jen.Op(r.Zero)
+		return r.Zero
 	}
-	return w.typ(r.Type).Values()
+	return w.typ(r.Type) + "{}"
 }

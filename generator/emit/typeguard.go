@@ -3,8 +3,6 @@ package emit
 import (
 	"go/types"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/idemgen/idem/generator/model"
 )
 
@@ -38,15 +36,14 @@ func (f *file) typeGuard(c *model.Contract) {
 	if len(g.body) == 0 {
 		return
 	}
-	f.jen.Commentf("The types of what identifies %s. Where this does not compile one has changed, and keys may have: run idemgen, which tells.", c.Spec.Kind.V)
-	f.jen.Var().Id("_").Op("=").Func().Params(jen.Id(in).Add(f.typ(c.In))).Block(g.body...)
-	f.jen.Line()
+	f.declare("The types of what identifies "+c.Spec.Kind.V+". Where this does not compile one has changed, and keys may have: run idemgen, which tells.",
+		block("var _ = func("+in+" "+f.typ(c.In)+")", g.body...))
 }
 
 type typeGuard struct {
 	*file
 	seen map[*model.Form]bool
-	body []jen.Code
+	body []string
 }
 
 // guard writes one line for each value that is written by itself.
@@ -97,8 +94,8 @@ func (g *typeGuard) leaf(form *model.Form, x expr) {
 	}
 	// Of a predeclared type the exact one is asked for, whose message names the field.
 	if guard, basic := kindGuards[op]; basic && !(form.Type.Pkg == "" && types.Universe.Lookup(form.Type.Name) != nil) {
-		g.body = append(g.body, g.idem(guard).Call(jen.Id(x.value())))
+		g.body = append(g.body, call(g.idem(guard), x.value()))
 		return
 	}
-	g.body = append(g.body, g.idem("IdentityChangedRunIdemgen").Types(g.typ(form.Type)).Call(jen.Id(x.value())))
+	g.body = append(g.body, call(generic(g.idem("IdentityChangedRunIdemgen"), g.typ(form.Type)), x.value()))
 }

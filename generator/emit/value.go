@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/idemgen/idem/generator/model"
 )
 
@@ -48,12 +46,12 @@ func (x expr) field(name string) expr { return expr{x.operand() + "." + name, fa
 type writer struct {
 	f     *file
 	dst   string
-	start string                                   // the buffer in which dst begins, until it has
-	depth jen.Code                                 // what recursive functions are told; nil is zero
-	fail  func(path string, err jen.Code) jen.Code // the statement that ends the function
+	start string                        // the buffer in which dst begins, until it has
+	depth string                        // what recursive functions are told; empty is zero
+	fail  func(path, err string) string // the statement that ends the function
 
 	pending string
-	body    []jen.Code
+	body    []string
 	usesErr bool
 	// branches says that the body holds an if statement, and nothing else if it
 	// has one statement.
@@ -69,14 +67,14 @@ func (w *writer) branch() *writer {
 	return &writer{f: w.f, dst: w.dst, depth: w.depth, fail: w.fail, checked: w.checked}
 }
 
-func (w *writer) add(code ...jen.Code) { w.body = append(w.body, code...) }
-func (w *writer) constant(s string)    { w.pending += s }
-func (w *writer) n() string            { return w.f.v("n") }
+func (w *writer) add(code ...string) { w.body = append(w.body, code...) }
+func (w *writer) constant(s string)  { w.pending += s }
+func (w *writer) n() string          { return w.f.v("n") }
 
 // flush writes the constant text gathered so far.
 func (w *writer) flush() {
 	if w.start != "" {
-		w.add(jen.Id(w.dst).Op(":=").Append(jen.Id(w.start).Index(jen.Empty(), jen.Lit(0)), literal(w.pending).Op("...")))
+		w.add(w.dst + " := append(" + w.start + "[:0], " + text(w.pending) + "...)")
 		w.start, w.pending = "", ""
 	}
 	if w.pending != "" {
@@ -86,62 +84,48 @@ func (w *writer) flush() {
 }
 
 // appended is dst with the pending text.
-func (w *writer) appended() *jen.Statement {
+func (w *writer) appended() string {
 	if len(w.pending) == 1 {
-		return jen.Append(jen.Id(w.dst), jen.LitRune(rune(w.pending[0])))
+		return call("append", w.dst, strconv.QuoteRune(rune(w.pending[0])))
 	}
-	return jen.Append(jen.Id(w.dst), literal(w.pending).Op("..."))
+	return call("append", w.dst, text(w.pending)+"...")
 }
 
-// literal is s as people write it: JSON reads better in back quotes.
-func literal(s string) *jen.Statement {
-	if strings.Contains(s, `"`) && strconv.CanBackquote(s) {
-		return jen.Op("`" + s + "`")
-	}
-	return jen.Lit(s)
-}
-
-func (w *writer) set(value jen.Code) { w.add(jen.Id(w.dst).Op("=").Add(value)) }
+func (w *writer) set(value string) { w.add(w.dst + " = " + value) }
 
 // mark remembers where the next value begins.
 func (w *writer) mark() {
 	w.flush()
-	op := "="
+	op := " = "
 	if !w.marked {
-		op = ":="
+		op = " := "
 	}
 	w.marked = true
-	w.add(jen.Id(w.n()).Op(op).Len(jen.Id(w.dst)))
+	w.add(w.n() + op + "len(" + w.dst + ")")
 }
 
 // try appends what call gives, and ends the function if it gives an error.
-func (w *writer) try(call jen.Code, path string) {
+func (w *writer) try(call, path string) {
 	w.flush()
 	w.usesErr = true
-	err := jen.Id(w.f.v("err"))
-	w.add(jen.If(
-		jen.List(jen.Id(w.dst), err.Clone()).Op("=").Add(call),
-		err.Clone().Op("!=").Nil(),
-	).Block(w.fail(path, err)))
+	err := w.f.v("err")
+	w.add(block("if "+w.dst+", "+err+" = "+call+"; "+err+" != nil", w.fail(path, err)))
 	w.branches = true
 }
 
 // tryLong is try for calls of several lines, which do not read well in an if.
-func (w *writer) tryLong(call jen.Code, path string) {
+func (w *writer) tryLong(call, path string) {
 	w.flush()
 	w.usesErr = true
-	err := jen.Id(w.f.v("err"))
-	w.add(
-		jen.List(jen.Id(w.dst), err.Clone()).Op("=").Add(call),
-		jen.If(err.Clone().Op("!=").Nil()).Block(w.fail(path, err)),
-	)
+	err := w.f.v("err")
+	w.add(w.dst+", "+err+" = "+call, block("if "+err+" != nil", w.fail(path, err)))
 }
 
-func (w *writer) declareErr() []jen.Code {
+func (w *writer) declareErr() []string {
 	if !w.usesErr {
 		return nil
 	}
-	return []jen.Code{jen.Var().Id(w.f.v("err")).Error()}
+	return []string{"var " + w.f.v("err") + " error"}
 }
 
 // reach goes to a field of an input. A nil pointer on the way, or at its end,
@@ -157,7 +141,7 @@ func (w *writer) reach(v *model.Value, in string) expr {
 		if !w.checked[x.text] {
 			w.checked[x.text] = true
 			w.flush()
-			w.add(jen.If(jen.Id(x.text).Op("==").Nil()).Block(w.fail(path, w.f.canon("ErrEmpty"))))
+			w.add(block("if "+x.text+" == nil", w.fail(path, w.f.canon("ErrEmpty"))))
 		}
 		x = x.pointee()
 	}
@@ -174,7 +158,7 @@ func (w *writer) value(form *model.Form, x expr, path string) {
 	case !form.Fallible():
 		w.flush()
 		w.set(w.f.infallible(w.dst, form, x))
-	case form.Elem != nil && w.f.elemFunc(form.Elem) == nil:
+	case form.Elem != nil && w.f.elemFunc(form.Elem) == "":
 		w.tryLong(w.call(form, x), path)
 	default:
 		w.try(w.call(form, x), path)
@@ -196,11 +180,11 @@ func (w *writer) orNull(x expr, write func(*writer)) {
 	write(inner)
 	inner.flush()
 	w.usesErr = w.usesErr || inner.usesErr
-	test := jen.If(jen.Id(x.value()).Op("==").Nil()).Block(null.body...)
+	test := block("if "+x.value()+" == nil", null.body...) + " else"
 	if len(inner.body) == 1 && inner.branches {
-		w.add(test.Else().Add(inner.body[0]))
+		w.add(test + " " + inner.body[0])
 	} else {
-		w.add(test.Else().Block(inner.body...))
+		w.add(block(test, inner.body...))
 	}
 	w.branches = true
 }
@@ -239,64 +223,63 @@ func joinPath(path, field string) string {
 }
 
 // call is the call that appends a value and may fail.
-func (w *writer) call(form *model.Form, x expr) jen.Code {
-	f, dst := w.f, jen.Id(w.dst)
+func (w *writer) call(form *model.Form, x expr) string {
+	f, dst := w.f, w.dst
 	if form.Func {
-		args := []jen.Code{dst, jen.Id(x.value())}
+		args := []string{dst, x.value()}
 		if form.Recursive {
 			args = append(args, w.deeper())
 		}
-		return jen.Id(f.formFunc(form)).Call(args...)
+		return call(f.formFunc(form), args...)
 	}
 	switch form.Op {
 	case model.OpString:
 		return f.stringCall(w.dst, form, x)
 	case model.OpFloat64:
-		return f.canon("AppendFloat64").Call(dst, f.convert(form, "float64", x))
+		return call(f.canon("AppendFloat64"), dst, f.convert(form, "float64", x))
 	case model.OpFloat32:
-		return f.canon("AppendFloat32").Call(dst, f.convert(form, "float32", x))
+		return call(f.canon("AppendFloat32"), dst, f.convert(form, "float32", x))
 	case model.OpTime:
-		return f.canon("AppendTime").Call(dst, jen.Id(x.value()), f.duration(form.Precision))
+		return call(f.canon("AppendTime"), dst, x.value(), tight(f.duration(form.Precision)))
 	case model.OpBigInt:
-		return f.canon("AppendBigInt").Call(dst, pointerOrValue(form, x))
+		return call(f.canon("AppendBigInt"), dst, pointerOrValue(form, x))
 	case model.OpDecimal:
-		return f.canon("AppendDecimal").Call(dst, jen.Id(x.operand()).Dot("String").Call())
+		return call(f.canon("AppendDecimal"), dst, x.operand()+".String()")
 	case model.OpNumber:
-		return f.canon("AppendNumber").Call(dst, jen.Id(x.value()))
+		return call(f.canon("AppendNumber"), dst, x.value())
 	case model.OpRawJSON:
-		return f.canon(exactly("AppendJSON", form)).Call(dst, jen.Id(x.value()))
+		return call(f.canon(exactly("AppendJSON", form)), dst, x.value())
 	case model.OpAny:
-		return f.canon(exactly("AppendAny", form)).Call(dst, jen.Id(x.value()))
+		return call(f.canon(exactly("AppendAny", form)), dst, x.value())
 	case model.OpAppender:
-		return f.canon("AppendCanonical").Call(dst, pointerOrValue(form, x))
+		return call(f.canon("AppendCanonical"), dst, pointerOrValue(form, x))
 	case model.OpText:
-		return f.canon(exactly("AppendTextMarshaler", form)).Call(dst, pointerOrValue(form, x))
+		return call(f.canon(exactly("AppendTextMarshaler", form)), dst, pointerOrValue(form, x))
 	case model.OpMinor:
 		return f.minorCall(w.dst, form, x)
 	case model.OpSlice:
-		return f.canon("AppendSlice").Call(dst, jen.Id(x.value()), w.elem(form.Elem))
+		return call(f.canon("AppendSlice"), dst, x.value(), w.elem(form.Elem))
 	case model.OpArray:
-		return f.canon("AppendSlice").Call(dst, jen.Id(x.operand()+"[:]"), w.elem(form.Elem))
+		return call(f.canon("AppendSlice"), dst, x.operand()+"[:]", w.elem(form.Elem))
 	case model.OpMap:
-		return f.canon("AppendMap").Call(dst, jen.Id(x.value()), w.elem(form.Elem))
+		return call(f.canon("AppendMap"), dst, x.value(), w.elem(form.Elem))
 	case model.OpIntMap:
-		return f.canon("AppendIntMap").Call(dst, jen.Id(x.value()), w.elem(form.Elem))
+		return call(f.canon("AppendIntMap"), dst, x.value(), w.elem(form.Elem))
 	}
 	panic("emit: form without a call: " + strconv.Itoa(int(form.Op)))
 }
 
 // infallible is dst with a value that cannot fail.
-func (f *file) infallible(name string, form *model.Form, x expr) jen.Code {
-	dst := jen.Id(name)
+func (f *file) infallible(dst string, form *model.Form, x expr) string {
 	switch form.Op {
 	case model.OpInt:
-		return f.canon("AppendInt").Call(dst, f.convert(form, "int64", x))
+		return call(f.canon("AppendInt"), dst, f.convert(form, "int64", x))
 	case model.OpUint:
-		return f.canon("AppendUint").Call(dst, f.convert(form, "uint64", x))
+		return call(f.canon("AppendUint"), dst, f.convert(form, "uint64", x))
 	case model.OpBool:
-		return f.canon("AppendBool").Call(dst, f.convert(form, "bool", x))
+		return call(f.canon("AppendBool"), dst, f.convert(form, "bool", x))
 	case model.OpBytes:
-		return f.canon("AppendBytes").Call(dst, jen.Id(x.value()))
+		return call(f.canon("AppendBytes"), dst, x.value())
 	}
 	panic("emit: form that may fail: " + strconv.Itoa(int(form.Op)))
 }
@@ -308,19 +291,19 @@ func exactly(name string, form *model.Form) string {
 	return name
 }
 
-func pointerOrValue(form *model.Form, x expr) jen.Code {
+func pointerOrValue(form *model.Form, x expr) string {
 	if form.Addr {
-		return jen.Id(x.address())
+		return x.address()
 	}
-	return jen.Id(x.value())
+	return x.value()
 }
 
 // convert converts to a predeclared type unless the value is of it.
-func (f *file) convert(form *model.Form, to string, x expr) jen.Code {
+func (f *file) convert(form *model.Form, to string, x expr) string {
 	if isPredeclared(form.Type, to) {
-		return jen.Id(x.value())
+		return x.value()
 	}
-	return jen.Id(to).Call(jen.Id(x.value()))
+	return call(to, x.value())
 }
 
 func isPredeclared(t *model.Type, name string) bool {
@@ -328,16 +311,16 @@ func isPredeclared(t *model.Type, name string) bool {
 }
 
 // deeper is the depth that a recursive function is told.
-func (w *writer) deeper() jen.Code {
-	if w.depth == nil {
-		return jen.Lit(0)
+func (w *writer) deeper() string {
+	if w.depth == "" {
+		return "0"
 	}
 	return w.depth
 }
 
 // elem is a function that appends elements.
-func (w *writer) elem(form *model.Form) jen.Code {
-	if name := w.f.elemFunc(form); name != nil {
+func (w *writer) elem(form *model.Form) string {
+	if name := w.f.elemFunc(form); name != "" {
 		return name
 	}
 	return w.f.appendLit(form, w.depth)
