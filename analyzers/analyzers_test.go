@@ -1,0 +1,79 @@
+package analyzers
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
+)
+
+func TestTheAnalyzersAreValid(t *testing.T) {
+	all, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := analysis.Validate(all); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEachRuleHasAFolderOfItsNameAndACompletePage(t *testing.T) {
+	for _, d := range Docs() {
+		for _, name := range []string{"doc.go", "rule.go", "rule_test.go"} {
+			if _, err := os.Stat(filepath.Join(d.Name, name)); err != nil {
+				t.Error(err)
+			}
+		}
+		for what, text := range map[string]string{"title": d.Title, "what": d.What, "why": d.Why, "silent": d.Silent, "fails": d.Fails, "passes": d.Passes, "fix": d.Fix} {
+			if strings.TrimSpace(text) == "" {
+				t.Errorf("%s: nothing is said under %s", d.Name, what)
+			}
+		}
+		if strings.ContainsAny(d.Title, "\n.") {
+			t.Errorf("%s: the title is one line without full stop: %q", d.Name, d.Title)
+		}
+	}
+}
+
+// TestTheExamplesOfEachPageAreAsItSays runs each rule over its own page's code.
+func TestTheExamplesOfEachPageAreAsItSays(t *testing.T) {
+	dir, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := map[string][]byte{}
+	for _, d := range Docs() {
+		for kind, code := range map[string]string{"fails": d.Fails, "passes": d.Passes} {
+			overlay[filepath.Join(dir, "page", d.Name, kind, "page.go")] = []byte("package page\n" + code + "\n")
+		}
+	}
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadAllSyntax | packages.NeedModule, Dir: dir, Overlay: overlay}, "./page/...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pkgs) != 2*len(Docs()) {
+		t.Fatalf("loaded %d packages for %d pages", len(pkgs), len(Docs()))
+	}
+	all, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := checker.Analyze(all, pkgs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, act := range graph.Roots {
+		for _, e := range act.Package.Errors {
+			t.Errorf("%s does not compile: %v", act.Package.PkgPath, e)
+		}
+		_, page, _ := strings.Cut(act.Package.PkgPath, "/page/")
+		name, kind, _ := strings.Cut(page, "/")
+		if want := name == act.Analyzer.Name && kind == "fails"; want != (len(act.Diagnostics) > 0) {
+			t.Errorf("%s on what %s %s: got %v", act.Analyzer.Name, kind, name, act.Diagnostics)
+		}
+	}
+}

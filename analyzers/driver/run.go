@@ -1,0 +1,160 @@
+package driver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idem/analyzers"
+)
+
+// Options say what to look at.
+type Options struct {
+	Tool     string   // the program to start for each package: this one
+	Dir      string   // empty: the current one
+	Args     []string // for the tool: flags of rules
+	Build    []string // for the go command: -tags and the like
+	Packages []string
+}
+
+// Report is what came back.
+type Report struct {
+	Findings []Finding
+	Notes    []Finding // what could not be looked at
+	Errors   string    // what the go command says of packages that do not build
+}
+
+// Finding is one finding of a rule.
+type Finding struct {
+	Rule    string
+	Pos     Position
+	End     Position
+	Message string
+	URL     string
+	Related []Related
+}
+
+// Related is another place that belongs to a finding.
+type Related struct {
+	Pos     Position
+	Message string
+}
+
+// Position is a place in a file. File is as absolute as the go command gives it.
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
+
+// Run has the go command run the tool over packages, and collects what it finds,
+// sorted, each finding once.
+func Run(ctx context.Context, o Options) (Report, error) {
+	args := append([]string{"vet", "-vettool=" + o.Tool, "-json"}, o.Args...)
+	args = append(args, o.Build...)
+	cmd := exec.CommandContext(ctx, "go", append(args, o.Packages...)...)
+	cmd.Dir = o.Dir
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return Report{}, fmt.Errorf("go vet: %w", err)
+	}
+	var r Report
+	if err != nil {
+		r.Errors = strings.TrimSpace(stderr.String())
+		if r.Errors == "" {
+			r.Errors = "go vet: " + err.Error()
+		}
+	}
+	if err := r.read(&stdout); err != nil {
+		return r, fmt.Errorf("reading what go vet prints: %w", err)
+	}
+	r.sort()
+	return r, nil
+}
+
+// read reads the JSON objects of all packages, one after the other.
+func (r *Report) read(src io.Reader) error {
+	dec := json.NewDecoder(src)
+	for {
+		var t tree
+		if err := dec.Decode(&t); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		for _, rules := range t {
+			for rule, diagnostics := range rules {
+				for _, d := range diagnostics {
+					f := Finding{Rule: rule, Pos: parsePosition(d.Posn), End: parsePosition(d.End), Message: d.Message, URL: d.URL}
+					for _, rel := range d.Related {
+						f.Related = append(f.Related, Related{parsePosition(rel.Posn), rel.Message})
+					}
+					if d.Category == analyzers.NoteCategory {
+						r.Notes = append(r.Notes, f)
+					} else {
+						r.Findings = append(r.Findings, f)
+					}
+				}
+			}
+		}
+	}
+}
+
+func (r *Report) sort() {
+	for _, list := range []*[]Finding{&r.Findings, &r.Notes} {
+		slices.SortFunc(*list, compareFindings)
+		*list = slices.CompactFunc(*list, func(a, b Finding) bool { return compareFindings(a, b) == 0 })
+	}
+}
+
+func compareFindings(a, b Finding) int {
+	return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), a.Pos.Line-b.Pos.Line, a.Pos.Column-b.Pos.Column,
+		cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
+}
+
+// parsePosition reads file:line:column from its end, since a file's name may hold
+// a colon.
+func parsePosition(s string) Position {
+	p := Position{File: s}
+	var numbers []int
+	for range 2 {
+		i := strings.LastIndexByte(p.File, ':')
+		if i < 0 {
+			break
+		}
+		n, err := strconv.Atoi(p.File[i+1:])
+		if err != nil {
+			break
+		}
+		numbers = append(numbers, n)
+		p.File = p.File[:i]
+	}
+	switch len(numbers) {
+	case 1:
+		p.Line = numbers[0]
+	case 2:
+		p.Line, p.Column = numbers[1], numbers[0]
+	}
+	return p
+}
+
+// Relative gives the name of a file as seen from a folder, if it is below it.
+func Relative(dir, file string) string {
+	if rel, err := filepath.Rel(dir, file); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return file
+}

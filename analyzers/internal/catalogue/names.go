@@ -1,0 +1,83 @@
+package catalogue
+
+import "strings"
+
+// NamesKey tells whether a name (of a variable, field, parameter, function or
+// header) says that its value deduplicates.
+func NamesKey(name string) bool {
+	n := fold(name)
+	if !strings.Contains(n, "idempot") && !strings.Contains(n, "dedup") {
+		return false
+	}
+	return !says(n, about)
+}
+
+// NamesKeyContext is wider: a name under which a hash decides whether two things
+// are the same.
+func NamesKeyContext(name string) bool {
+	n := fold(name)
+	for _, w := range []string{"idempot", "dedup", "fingerprint", "uniquekey", "naturalkey"} {
+		if strings.Contains(n, w) {
+			return !says(n, about)
+		}
+	}
+	return false
+}
+
+// about are words that make a name one of something about a key, not of a key.
+var about = []string{
+	"window", "ttl", "expir", "timeout", "duration", "enabled", "disabled", "count", "limit", "size", "length",
+	"header", "prefix", "table", "store", "cache", "scope", "bucket", "nonce", "mode", "policy", "interval", "queue",
+	"error", "status", "result", "response", "middleware", "config", "option", "until", "since", "retention",
+}
+
+func says(n string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(n, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// fold makes Idempotency-Key, idempotency_key and IdempotencyKey one.
+func fold(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(name))
+}
+
+// IsLookup tells whether a function of this name only looks: what reaches its
+// parameters is compared, not recorded.
+func IsLookup(name string) bool {
+	n := strings.ToLower(name)
+	for _, verb := range lookups {
+		if rest, ok := strings.CutPrefix(n, verb); ok && !strings.HasPrefix(rest, "or") {
+			return true
+		}
+	}
+	return strings.Contains(name, "By") && !strings.HasPrefix(n, "create") && !strings.HasPrefix(n, "send")
+}
+
+var lookups = []string{
+	"get", "find", "lookup", "exists", "has", "is", "check", "list", "search", "count", "load", "fetch", "query", "select", "contains", "validate", "verify", "parse", "delete", "remove", "match", "equal",
+}
+
+// NamesEntity tells whether a field identifies the thing that it belongs to.
+func NamesEntity(field string) bool {
+	if NamesKey(field) || NamesRequest(field) {
+		return false
+	}
+	return field == "id" || field == "uuid" || field == "UUID" || field == "uid" || field == "UID" || field == "Uid" || field == "Uuid" ||
+		strings.HasSuffix(field, "ID") || strings.HasSuffix(field, "Id") || strings.HasSuffix(field, "UUID") || strings.HasSuffix(field, "_id")
+}
+
+// NamesRequest tells whether a name is of something that each delivery of the same
+// work brings anew.
+func NamesRequest(name string) bool {
+	n := fold(name)
+	for _, w := range []string{"requestid", "reqid", "traceid", "spanid", "correlationid", "deliveryid", "attemptid", "sessionid", "nonce", "traceparent"} {
+		if strings.Contains(n, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,226 @@
+package rule
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/idemgen/idem/analyzers/internal/catalogue"
+	"github.com/idemgen/idem/analyzers/internal/summary"
+	"github.com/idemgen/idem/analyzers/internal/valueflow"
+)
+
+// Base is what the rules of one tool have in common.
+type Base struct {
+	Catalogue *catalogue.Catalogue
+	Facts     *analysis.Analyzer // *summary.Result
+	Flow      *analysis.Analyzer // *valueflow.Flow
+}
+
+// NewBase makes the shared analyzers for a catalogue. Rules that run together must
+// have the same base, or facts are computed twice.
+func NewBase(c *catalogue.Catalogue) Base {
+	facts := summary.Analyzer(c)
+	return Base{Catalogue: c, Facts: facts, Flow: valueflow.Analyzer(facts)}
+}
+
+// Doc says what a rule is for. The documentation, -explain, the URL and what
+// editors show derive from it.
+type Doc struct {
+	Name   string // also of the folder and in //idemlint:ignore
+	Title  string // what it reports, in one line, without the name
+	What   string // when exactly
+	Why    string // what goes wrong otherwise
+	Silent string // what it does not report, and why
+	Fails  string // Go code that it reports: the body of a file, without package clause
+	Passes string // the same code without the fault
+	Fix    string // what to do
+}
+
+// Text is the documentation in the form that go/analysis asks for: a title, an
+// empty line, and the rest.
+func (d Doc) Text() string {
+	return d.Title + "\n\n" + d.sections()
+}
+
+func (d Doc) sections() string {
+	var b strings.Builder
+	section := func(heading, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s\n\n%s\n\n", heading, strings.TrimSpace(text))
+		}
+	}
+	section("What it reports", d.What)
+	section("Why it matters", d.Why)
+	section("What it does not report", d.Silent)
+	section("Reported", indent(d.Fails))
+	section("Not reported", indent(d.Passes))
+	section("How to fix it", d.Fix)
+	return strings.TrimSpace(b.String())
+}
+
+func indent(code string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimSpace(code)) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString("\t")
+		}
+		b.WriteString(line)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\u200b" + b.String() // keeps TrimSpace from taking the first tab
+}
+
+// URL is where the documentation is to be read.
+func (d Doc) URL() string {
+	return "https://github.com/idemgen/idem/blob/main/docs/idemlint.md#" + d.Name
+}
+
+// New makes the analyzer of a rule. check is called for each function in scope.
+func New(doc Doc, base Base, check func(*Pass, *Function)) *analysis.Analyzer {
+	a := &analysis.Analyzer{
+		Name:             doc.Name,
+		Doc:              doc.Text(),
+		URL:              doc.URL(),
+		Requires:         []*analysis.Analyzer{base.Facts, base.Flow},
+		RunDespiteErrors: true,
+	}
+	tests := a.Flags.Bool("tests", false, "look at test files as well")
+	a.Run = func(pass *analysis.Pass) (any, error) {
+		p := &Pass{
+			Pass:      pass,
+			Catalogue: base.Catalogue,
+			Facts:     pass.ResultOf[base.Facts].(*summary.Result),
+			Flow:      pass.ResultOf[base.Flow].(*valueflow.Flow),
+			doc:       doc,
+			reported:  map[string]bool{},
+		}
+		p.run(*tests, check)
+		return nil, nil
+	}
+	return a
+}
+
+// Pass is one package under one rule.
+type Pass struct {
+	*analysis.Pass
+	Catalogue *catalogue.Catalogue
+	Facts     *summary.Result
+	Flow      *valueflow.Flow
+
+	doc      Doc
+	ignores  []*ignore // of the file being looked at
+	reported map[string]bool
+}
+
+// Function is one declared function with its literals.
+type Function struct {
+	Decl *ast.FuncDecl
+	File *ast.File
+}
+
+func (p *Pass) run(tests bool, check func(*Pass, *Function)) {
+	if !inScope(p.Pass) {
+		return
+	}
+	for _, file := range p.Files {
+		if !tests && isTest(p.Fset, file) || ast.IsGenerated(file) {
+			continue
+		}
+		p.ignores = ignoresOf(p.Fset, file)
+		for _, d := range file.Decls {
+			if decl, ok := d.(*ast.FuncDecl); ok && decl.Body != nil {
+				p.one(&Function{decl, file}, check)
+			}
+		}
+		p.reportIgnores()
+	}
+}
+
+// one looks at one function; a fault of the rule becomes a note, so that the rest
+// of the package is looked at and somebody sees it.
+func (p *Pass) one(fn *Function, check func(*Pass, *Function)) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.Note(fn, fmt.Errorf("%v", r))
+		}
+	}()
+	check(p, fn)
+}
+
+// NoteCategory marks diagnostics that say that the tool could not do its work.
+const NoteCategory = "note"
+
+// Note says that a function could not be looked at.
+func (p *Pass) Note(fn *Function, err error) {
+	p.Pass.Report(analysis.Diagnostic{
+		Pos: fn.Decl.Name.Pos(), End: fn.Decl.Name.End(), Category: NoteCategory,
+		Message: fmt.Sprintf("%s could not look at all of %s: %v: this is a fault of idemlint; please report it", p.doc.Name, fn.Decl.Name.Name, err),
+	})
+}
+
+// Finding is what a rule has to say.
+type Finding struct {
+	Node    ast.Node  // where it is shown, in the package under analysis
+	Source  token.Pos // what it is about: reported once per function; none: Node
+	Message string    // what is wrong
+	Way     []string  // from the source to the sink
+	Advice  string    // what to do, in a few words
+	Related []analysis.RelatedInformation
+	Fixes   []analysis.SuggestedFix
+}
+
+// maxHops is how many steps of a way are shown.
+const maxHops = 5
+
+// Text is the message in one line.
+func (f Finding) Text() string {
+	text := f.Message
+	if len(f.Way) > 0 {
+		text += ": " + showWay(f.Way)
+	}
+	if f.Advice != "" {
+		text += " (" + f.Advice + ")"
+	}
+	return text
+}
+
+// showWay keeps both ends of a long way: where it starts and where it ends are
+// what one looks for.
+func showWay(way []string) string {
+	const arrow = " → "
+	if len(way) <= maxHops {
+		return strings.Join(way, arrow)
+	}
+	head, tail := way[:maxHops-2], way[len(way)-2:]
+	return strings.Join(head, arrow) + fmt.Sprintf("%s+%d more%s", arrow, len(way)-maxHops, arrow) + strings.Join(tail, arrow)
+}
+
+// Report reports a finding, unless one of the same source has been reported for
+// the function or a comment says not to.
+func (p *Pass) Report(fn *Function, f Finding) {
+	source := f.Source
+	if !source.IsValid() {
+		source = f.Node.Pos()
+	}
+	id := fmt.Sprintf("%d %d", fn.Decl.Pos(), source)
+	if p.reported[id] {
+		return
+	}
+	p.reported[id] = true
+	if p.ignored(f.Node.Pos()) {
+		return
+	}
+	var related []analysis.RelatedInformation
+	for _, r := range f.Related {
+		if r.Pos.IsValid() { // gopls fails on one without place
+			related = append(related, r)
+		}
+	}
+	p.Pass.Report(analysis.Diagnostic{Pos: f.Node.Pos(), End: f.Node.End(), Message: f.Text(), Related: related, SuggestedFixes: f.Fixes})
+}

@@ -1,0 +1,80 @@
+package summary
+
+import (
+	"go/token"
+	"strings"
+
+	"github.com/idemgen/idem/analyzers/internal/catalogue"
+)
+
+// Origin is one place that a value comes from: something new, a parameter of the
+// function, or what a caller outside the program sent.
+type Origin struct {
+	Volatile catalogue.Volatile // empty: a parameter
+	Param    catalogue.Place    // if Volatile is empty
+	Field    string             // of the parameter
+	Partial  bool               // on some paths the value comes from elsewhere
+	Hashed   bool               // it went through a hash
+	Entity   bool               // it was read from a field that identifies a thing made here
+	Pos      token.Pos          // the call in this function that it comes from, if it is no parameter
+	Way      []string           // from the source to here
+}
+
+// New tells whether the origin differs between two attempts of one process.
+func (o Origin) New() bool { return o.Volatile.New() }
+
+// Origins are sorted, without two that differ in their ways only.
+type Origins []Origin
+
+func compareOrigins(a, b Origin) int {
+	return first(strings.Compare(string(a.Volatile), string(b.Volatile)), int(a.Param)-int(b.Param), strings.Compare(a.Field, b.Field),
+		truth(a.Partial, b.Partial), truth(a.Hashed, b.Hashed), truth(a.Entity, b.Entity), int(a.Pos-b.Pos))
+}
+
+// Add puts one in.
+func (os *Origins) Add(o Origin) {
+	put((*[]Origin)(os), o, compareOrigins, func(o Origin) []string { return o.Way })
+}
+
+// AddAll puts all in.
+func (os *Origins) AddAll(more Origins) {
+	for _, o := range more {
+		os.Add(o)
+	}
+}
+
+// Has tells whether one of them meets a condition.
+func (os Origins) Has(f func(Origin) bool) bool {
+	for _, o := range os {
+		if f(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// Either are the origins of a value that comes from one of several places, of
+// which settled say that they are constants (an empty string, say) and do not
+// count. What is new in some of them only is partial.
+func Either(branches []Origins, settled []bool) Origins {
+	total, fresh := 0, 0
+	for i, b := range branches {
+		if settled[i] {
+			continue
+		}
+		total++
+		if b.Has(func(o Origin) bool { return o.New() && !o.Partial }) {
+			fresh++
+		}
+	}
+	var all Origins
+	for _, b := range branches {
+		for _, o := range b {
+			if o.New() && fresh < total {
+				o.Partial = true
+			}
+			all.Add(o)
+		}
+	}
+	return all
+}

@@ -1,0 +1,183 @@
+package summary
+
+import (
+	"go/types"
+	"reflect"
+	"sync"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/idemgen/idem/analyzers/internal/catalogue"
+)
+
+// Result answers what is known of a function: by the catalogue, from this
+// package's source, or from the facts of others. It is safe for concurrent use.
+type Result struct {
+	Catalogue *catalogue.Catalogue
+
+	pass *analysis.Pass
+	own  map[*types.Func]*Func
+
+	mu       sync.Mutex
+	imported map[*types.Func]*Func // facts, and entries without condition
+}
+
+// Analyzer makes the analyzer that computes summaries by a catalogue.
+func Analyzer(c *catalogue.Catalogue) *analysis.Analyzer {
+	return &analysis.Analyzer{
+		Name:             "idemfacts",
+		Doc:              "summarise functions for the rules of idemlint\n\nIt reports nothing.",
+		FactTypes:        []analysis.Fact{new(Func), new(Package)},
+		ResultType:       reflect.TypeFor[*Result](),
+		RunDespiteErrors: true,
+		Run: func(pass *analysis.Pass) (any, error) {
+			r := &Result{Catalogue: c, pass: pass, own: map[*types.Func]*Func{}, imported: map[*types.Func]*Func{}}
+			if r.matters() {
+				newEngine(r).run()
+			}
+			return r, nil
+		},
+	}
+}
+
+// matters tells whether the package can hold anything to say: it is not of the
+// standard library or the catalogue, and it is of the main module, or imports
+// something that the catalogue or a fact speaks of.
+func (r *Result) matters() bool {
+	pass := r.pass
+	if pass.Module == nil || pass.Module.Path == "" || r.Catalogue.Covers(pass.Pkg.Path()) {
+		return false
+	}
+	if Own(pass.Module) {
+		return true
+	}
+	for _, p := range pass.Pkg.Imports() {
+		if Telling(r.Catalogue, p.Path()) || pass.ImportPackageFact(p, new(Package)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Own tells whether a module is the one that is worked on, or one beside it in a
+// workspace: those have no version.
+func Own(m *analysis.Module) bool { return m != nil && m.Path != "" && m.Version == "" }
+
+// Telling tells whether importing a package is a reason to look at what imports
+// it. Everything imports time and os, directly or not.
+func Telling(c *catalogue.Catalogue, path string) bool {
+	switch path {
+	case "time", "os", "fmt", "strings", "bytes", "strconv", "io", "slices", "maps", "encoding/binary", "sync/atomic", "net/textproto":
+		return false
+	}
+	return c.Covers(path)
+}
+
+// Of is what is known of a call, or nil. args may be nil; then no entry with
+// conditions applies.
+func (r *Result) Of(fn *types.Func, args catalogue.Args) *Func {
+	if fn == nil || fn.Pkg() == nil {
+		return nil
+	}
+	fn = fn.Origin()
+	if fn.Pkg() == r.pass.Pkg {
+		return r.own[fn]
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f, ok := r.imported[fn]; ok {
+		return f
+	}
+	if r.Catalogue.Covers(fn.Pkg().Path()) {
+		f, always := fromEntries(fn, r.Catalogue.Func(fn), args)
+		if always {
+			r.imported[fn] = f
+		}
+		return f
+	}
+	f := new(Func)
+	if !r.pass.ImportObjectFact(fn, f) {
+		f = nil
+	}
+	r.imported[fn] = f
+	return f
+}
+
+// fromEntries says what the catalogue says. always: whatever the arguments are.
+func fromEntries(fn *types.Func, entries []*catalogue.Entry, args catalogue.Args) (f *Func, always bool) {
+	always = true
+	name := DisplayName(fn)
+	f = new(Func)
+	for _, e := range entries {
+		if len(e.When) > 0 {
+			always = false
+			if !e.Holds(args) {
+				continue
+			}
+		}
+		switch e.Kind {
+		case catalogue.Sanitizer:
+			f.Clean = true
+		case catalogue.Source:
+			for _, to := range e.Targets() {
+				f.addNew(New{To: to, Volatile: e.Volatile, Way: []string{name}})
+			}
+		case catalogue.Flow:
+			f.addEntryFlow(fn, e)
+		case catalogue.Key:
+			if e.At != nil {
+				addReach(&f.Keys, Reach{From: *e.At, Task: e.Task, Way: []string{keyName(e, name, args)}})
+			}
+		case catalogue.Effect:
+			f.addEffect(Effect{Class: e.Class, Safe: e.Safe, Way: []string{name}})
+		case catalogue.Model:
+			f.addEffect(Effect{Class: catalogue.ThirdParty, Model: true, Way: []string{name}})
+		}
+	}
+	if f.Clean {
+		f.New, f.Flow = nil, nil
+	}
+	if f.empty() {
+		f = nil
+	}
+	return f, always
+}
+
+func (f *Func) addEntryFlow(fn *types.Func, e *catalogue.Entry) {
+	from := e.From
+	if len(from) == 0 {
+		sig := fn.Signature()
+		if sig.Recv() != nil {
+			from = append(from, catalogue.Recv)
+		}
+		for i := range sig.Params().Len() {
+			from = append(from, catalogue.Place(i))
+		}
+	}
+	for _, p := range from {
+		for _, to := range e.Targets() {
+			f.addFlow(Flow{From: p, To: to, Hashed: e.Hash})
+		}
+		if e.Hash {
+			addReach(&f.Hashes, Reach{From: p})
+		}
+	}
+}
+
+// keyName names a key sink: by the header, where there is one.
+func keyName(e *catalogue.Entry, name string, args catalogue.Args) string {
+	for _, c := range e.When {
+		if v := args.Const(c.Arg); c.Op == "names" && v != nil {
+			return constantText(v)
+		}
+	}
+	return name
+}
+
+// DisplayName names a function in messages: pkg.Func or Type.Method.
+func DisplayName(fn *types.Func) string {
+	if fn.Signature().Recv() == nil && fn.Pkg() != nil {
+		return fn.Pkg().Name() + "." + fn.Name()
+	}
+	return catalogue.FuncName(fn)
+}

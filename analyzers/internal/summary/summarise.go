@@ -1,0 +1,127 @@
+package summary
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/idemgen/idem/analyzers/internal/catalogue"
+)
+
+// Callee is the function or method that a call names, an interface's included.
+func Callee(info *types.Info, call *ast.CallExpr) *types.Func {
+	fn, _ := typeutil.Callee(info, call).(*types.Func)
+	if fn == nil {
+		return nil
+	}
+	return fn.Origin()
+}
+
+// summarise computes the function's summary from those of its callees as they are
+// now, and tells whether it has grown.
+func (f *function) summarise() bool {
+	s := f.own[f.obj]
+	if s == nil {
+		s = new(Func)
+		f.own[f.obj] = s
+	}
+	f.memo, f.steps = map[place]Origins{}, 0
+	changed := f.outcome(s)
+	changed = f.reachKeys(s) || changed
+	changed = f.reachHashes(s) || changed
+	return f.effects(s) || changed
+}
+
+// outcome records what is new in the results, and which parameters reach them.
+func (f *function) outcome(s *Func) bool {
+	changed := false
+	for i, v := range f.results {
+		if isError(v.Type()) {
+			continue
+		}
+		var branches []Origins
+		var settled []bool
+		for _, ret := range f.returns {
+			if len(ret.Results) == 0 {
+				branches, settled = append(branches, f.evalVar(place{v: v})), append(settled, false)
+				continue
+			}
+			e, result := resultOf(ret, i)
+			if e == nil {
+				continue
+			}
+			branches = append(branches, f.eval(e, result, ""))
+			settled = append(settled, f.zero(e))
+		}
+		for _, o := range Either(branches, settled) {
+			changed = f.addResult(s, catalogue.Result(i), o) || changed
+		}
+	}
+	return changed
+}
+
+func (f *function) addResult(s *Func, to catalogue.Place, o Origin) bool {
+	if o.Volatile != "" {
+		return s.addNew(New{To: to, Volatile: o.Volatile, Partial: o.Partial, Hashed: o.Hashed, Way: slices.Clone(o.Way)})
+	}
+	return s.addFlow(Flow{From: o.Param, Field: o.Field, To: to, Hashed: o.Hashed})
+}
+
+// zero tells whether an expression is a constant or nil, or an empty literal, as
+// stand beside an error.
+func (f *function) zero(e ast.Expr) bool {
+	tv := f.info.Types[e]
+	if tv.Value != nil || tv.IsNil() {
+		return true
+	}
+	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
+	return ok && len(lit.Elts) == 0
+}
+
+func isError(t types.Type) bool {
+	return types.Identical(t, types.Universe.Lookup("error").Type())
+}
+
+// reachHashes records which parameters reach a hash.
+func (f *function) reachHashes(s *Func) bool {
+	changed := false
+	for _, call := range f.calls {
+		fn := f.callee(call)
+		callee := f.Of(fn, Args{f.info, call})
+		if callee == nil {
+			continue
+		}
+		for _, h := range callee.Hashes {
+			for _, op := range operands(f.info, call, h.From) {
+				for _, o := range f.eval(op.expr, op.result, h.Field) {
+					if o.Volatile == "" && addReach(&s.Hashes, Reach{From: o.Param, Field: o.Field}) {
+						changed = true
+					}
+				}
+			}
+		}
+	}
+	return changed
+}
+
+// effects records what calling the function does to the world outside.
+func (f *function) effects(s *Func) bool {
+	changed := false
+	for _, call := range f.calls {
+		fn := f.callee(call)
+		callee := f.Of(fn, Args{f.info, call})
+		if callee == nil {
+			continue
+		}
+		hop := f.Hop(fn)
+		for _, e := range callee.Effects {
+			if hop != "" {
+				e.Way = append([]string{hop}, e.Way...)
+			}
+			changed = s.addEffect(e) || changed
+		}
+	}
+	return changed
+}

@@ -1,0 +1,3 @@
+module github.com/svix/svix-webhooks
+
+go 1.21

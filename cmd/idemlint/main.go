@@ -1,0 +1,47 @@
+// Idemlint finds the mistakes by which effects happen twice: keys that change with
+// every attempt, and the like. It needs no contracts.
+//
+// Usage:
+//
+//	idemlint [flags] [packages]
+//	idemlint -explain RULE
+//	go vet -vettool=$(which idemlint) [flags] [packages]
+//
+// Flags:
+//
+//	-RULE, -RULE=false   run this rule only, or all but this one
+//	-tests               report in test files as well
+//	-tags LIST           build tags
+//	-C DIR               run in another folder
+//	-json                print findings as JSON
+//	-format FORMAT       text, json or github (annotations of a workflow run)
+//	-explain RULE        say what a rule finds, why, and what to do
+//
+// The default is all packages below the current folder. The exit code is 0 if
+// nothing is found, 3 if something is, and 1 if not everything could be looked at.
+//
+// A finding is silenced by a comment before the statement or declaration that it
+// is in, or on its line: //idemlint:ignore RULE REASON. //nolint:RULE works as well.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/idemgen/idem/analyzers/driver"
+)
+
+func main() {
+	if driver.IsUnit(os.Args[1:]) {
+		os.Exit(driver.Unit(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(run())
+}
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	p := &program{stdout: os.Stdout, stderr: os.Stderr, executable: os.Executable}
+	return p.main(ctx, os.Args[1:])
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idem/analyzers"
+	"github.com/idemgen/idem/analyzers/driver"
+)
+
+// The exit codes.
+const (
+	exitClean    = 0
+	exitErrors   = 1
+	exitFindings = 3
+)
+
+type program struct {
+	stdout, stderr io.Writer
+	executable     func() (string, error)
+}
+
+type options struct {
+	dir, format, explain, tags string
+	json, tests                bool
+	rules                      []string // as given: name or name=false
+}
+
+func (p *program) main(ctx context.Context, args []string) int {
+	o, packages, err := p.parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitClean
+	case err != nil:
+		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
+		return exitErrors
+	case o.explain != "":
+		return p.explain(o.explain)
+	}
+	report, err := p.run(ctx, o, packages)
+	if err != nil {
+		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
+		return exitErrors
+	}
+	return p.print(o, report)
+}
+
+func (p *program) parse(args []string) (*options, []string, error) {
+	o := &options{}
+	set := flag.NewFlagSet("idemlint", flag.ContinueOnError)
+	set.SetOutput(p.stderr)
+	set.Usage = func() {
+		fmt.Fprintln(p.stderr, "usage: idemlint [flags] [packages]\n\nRules (see -explain RULE):")
+		for _, d := range analyzers.Docs() {
+			fmt.Fprintf(p.stderr, "  %-12s %s\n", d.Name, d.Title)
+		}
+		fmt.Fprintln(p.stderr, "\nFlags:")
+		set.VisitAll(func(f *flag.Flag) {
+			if !slices.ContainsFunc(analyzers.Docs(), func(d analyzers.Doc) bool { return d.Name == f.Name }) {
+				fmt.Fprintf(p.stderr, "  -%-11s %s\n", f.Name, f.Usage)
+			}
+		})
+		fmt.Fprintln(p.stderr, "  -RULE[=false] run this rule only, or all but this one")
+	}
+	set.StringVar(&o.dir, "C", "", "run in this `folder`")
+	set.StringVar(&o.format, "format", "text", "text, json or github")
+	set.BoolVar(&o.json, "json", false, "the same as -format json")
+	set.BoolVar(&o.tests, "tests", false, "report in test files as well")
+	set.StringVar(&o.tags, "tags", "", "build tags, separated by commas")
+	set.StringVar(&o.explain, "explain", "", "say what a `rule` finds, why, and what to do")
+	for _, d := range analyzers.Docs() {
+		set.BoolFunc(d.Name, d.Title, func(value string) error {
+			if value != "true" && value != "false" {
+				return errors.New("want true or false")
+			}
+			o.rules = append(o.rules, d.Name+"="+value)
+			return nil
+		})
+	}
+	if err := set.Parse(args); err != nil {
+		return nil, nil, err
+	}
+	if o.json {
+		o.format = "json"
+	}
+	if o.format != "text" && o.format != "json" && o.format != "github" {
+		return nil, nil, fmt.Errorf("-format %s: want text, json or github", o.format)
+	}
+	packages := set.Args()
+	if len(packages) == 0 {
+		packages = []string{"./..."}
+	}
+	return o, packages, nil
+}
+
+func (p *program) explain(name string) int {
+	var names []string
+	for _, d := range analyzers.Docs() {
+		if d.Name == name {
+			fmt.Fprintf(p.stdout, "%s: %s\n", d.Name, d.Text())
+			return exitClean
+		}
+		names = append(names, d.Name)
+	}
+	fmt.Fprintf(p.stderr, "idemlint: no rule %q; the rules are %s\n", name, strings.Join(names, ", "))
+	return exitErrors
+}
+
+func (p *program) run(ctx context.Context, o *options, packages []string) (driver.Report, error) {
+	tool, err := p.executable()
+	if err != nil {
+		return driver.Report{}, err
+	}
+	var args []string
+	for _, r := range o.rules {
+		args = append(args, "-"+r)
+	}
+	if o.tests {
+		args = append(args, "-tests")
+	}
+	var build []string
+	if o.tags != "" {
+		build = append(build, "-tags="+o.tags)
+	}
+	return driver.Run(ctx, driver.Options{Tool: tool, Dir: o.dir, Args: args, Build: build, Packages: packages})
+}
+
+func (p *program) print(o *options, r driver.Report) int {
+	dir, err := filepath.Abs(o.dir)
+	if err != nil {
+		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
+		return exitErrors
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	switch o.format {
+	case "json":
+		err = printJSON(p.stdout, dir, r)
+	case "github":
+		printGitHub(p.stdout, workspace(dir), r)
+	default:
+		printText(p.stdout, dir, r)
+	}
+	switch {
+	case err != nil:
+		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
+		return exitErrors
+	case r.Errors != "":
+		fmt.Fprintln(p.stderr, r.Errors)
+		return exitErrors
+	case len(r.Notes) > 0:
+		return exitErrors
+	case len(r.Findings) > 0:
+		return exitFindings
+	}
+	return exitClean
+}
+
+// workspace is the folder that annotations are relative to: the root of the
+// repository, which a workflow names.
+func workspace(dir string) string {
+	if root := os.Getenv("GITHUB_WORKSPACE"); root != "" {
+		return root
+	}
+	return dir
+}
