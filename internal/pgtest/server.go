@@ -33,8 +33,10 @@ type Server struct {
 	start func() (string, error)
 
 	mu  sync.Mutex
+	bin string // where the programs are
 	dir string
 	cmd *exec.Cmd
+	log bytes.Buffer
 	// over is closed when the server has ended.
 	over chan struct{}
 }
@@ -125,7 +127,7 @@ func (s *Server) run(bin string) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	s.dir = dir
+	s.bin, s.dir = bin, dir
 	attr, err := asNobody(dir)
 	if err != nil {
 		return "", err
@@ -135,26 +137,63 @@ func (s *Server) run(bin string) (_ string, err error) {
 	if out, err := init.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	s.cmd = exec.Command(filepath.Join(bin, "postgres"), settings(dir)...)
-	s.cmd.Dir, s.cmd.SysProcAttr = dir, attr
-	var log bytes.Buffer
-	s.cmd.Stdout, s.cmd.Stderr = &log, &log
-	if err := s.launch(); err != nil {
+	if err := s.boot(attr); err != nil {
 		return "", err
 	}
-	at := "postgres:///postgres?user=postgres&host=" + url.QueryEscape(dir)
+	return "postgres:///postgres?user=postgres&host=" + url.QueryEscape(dir), nil
+}
+
+// boot starts the server and waits until it takes connections.
+func (s *Server) boot(attr *syscall.SysProcAttr) error {
+	s.log.Reset()
+	s.cmd = exec.Command(filepath.Join(s.bin, "postgres"), settings(s.dir)...)
+	s.cmd.Dir, s.cmd.SysProcAttr = s.dir, attr
+	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
+	if err := s.launch(); err != nil {
+		return err
+	}
 	deadline := time.Now().Add(time.Minute)
-	for exec.Command(filepath.Join(bin, "pg_isready"), "-q", "-h", dir).Run() != nil {
+	for exec.Command(filepath.Join(s.bin, "pg_isready"), "-q", "-h", s.dir).Run() != nil {
 		select {
 		case <-s.over:
-			return "", fmt.Errorf("the server has ended:\n%s", log.String())
+			return fmt.Errorf("the server has ended:\n%s", s.log.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
-			return "", errors.New("the server does not start")
+			return errors.New("the server does not start")
 		}
 	}
-	return at, nil
+	return nil
+}
+
+// Own reports that the server is one that was started here.
+func (s *Server) Own() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cmd != nil
+}
+
+// Crash ends a server of one's own at once, as a loss of power would, whoever is
+// connected, and starts it again: it recovers what it has acknowledged.
+func (s *Server) Crash() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil {
+		return errors.New("there is no server that was started here")
+	}
+	if err := s.halt(); err != nil {
+		return err
+	}
+	return s.boot(s.cmd.SysProcAttr)
+}
+
+// halt is what PostgreSQL calls an immediate shutdown: nothing is written any more.
+func (s *Server) halt() error {
+	if err := s.cmd.Process.Signal(syscall.SIGQUIT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-s.over
+	return nil
 }
 
 // launch starts the server from a thread that stays, since a server is told to end
@@ -207,10 +246,9 @@ func (s *Server) Stop() error {
 	defer s.mu.Unlock()
 	if s.cmd != nil && s.cmd.Process != nil {
 		// Whoever is connected is thrown out: nothing of it is needed any more.
-		if err := s.cmd.Process.Signal(syscall.SIGQUIT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		if err := s.halt(); err != nil {
 			return err
 		}
-		<-s.over
 		s.cmd = nil
 	}
 	if s.dir == "" {

@@ -1,0 +1,183 @@
+package torture
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	idem "github.com/idemgen/idem/runtime"
+)
+
+// patience is how long work may take to come to its end once nobody is killed any
+// more: some leases on a busy machine.
+const patience = 90 * time.Second
+
+// finish brings all work to its end: first by what the ledger's rows say, then by
+// delivering everything again.
+func (r *round) finish() {
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	defer cancel()
+	// In this process, which was no victim's.
+	quiet := r.host.quiet(r).of(r)
+	if err := quiet.migrate(ctx); err != nil {
+		r.t.Errorf("the ledger cannot be made after the kills: %v", err)
+		return
+	}
+	ledger, err := quiet.open(ctx, client{socket: filepath.Join(r.dir, "s")})
+	if err != nil {
+		r.t.Errorf("the ledger cannot be opened after the kills: %v", err)
+		return
+	}
+	defer func() {
+		if err := ledger.close(); err != nil {
+			r.t.Error(err)
+		}
+	}()
+	db, prefix, err := r.host.database(ctx)
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	defer db.Close()
+	if err := r.sweep(ctx, ledger, db, prefix); err != nil {
+		r.t.Error(err)
+		return
+	}
+	r.deliverAll(ctx, ledger)
+	before := r.provider.calls()
+	r.deliverAll(ctx, ledger)
+	if after := r.provider.calls(); after != before {
+		r.t.Errorf("duplicates of work that is over have made %d calls", after-before)
+	}
+}
+
+// due is a row that is not at its end.
+type due struct {
+	id   idem.WorkID
+	kind string
+	in   order
+}
+
+// sweep runs whatever is due or abandoned, as the rows say, until nothing is. A
+// row that it does not find, or that cannot be claimed, is stuck. Children are
+// run by their parents.
+func (r *round) sweep(ctx context.Context, ledger *opened, db *sql.DB, prefix string) error {
+	r.log.printf("sweep")
+	for {
+		rows, err := unfinished(ctx, db, prefix)
+		if err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		if err := r.each(rows, func(row due) error { return r.runDue(ctx, ledger, row) }); err != nil {
+			return fmt.Errorf("%d rows are stuck, such as %s %s: %w", len(rows), rows[0].kind, rows[0].in.Subject, err)
+		}
+		sleep(ctx, 20*time.Millisecond)
+		if ctx.Err() != nil {
+			return fmt.Errorf("%d rows are stuck, such as %s %s", len(rows), rows[0].kind, rows[0].in.Subject)
+		}
+	}
+}
+
+func (r *round) runDue(ctx context.Context, ledger *opened, row due) error {
+	work, err := ledger.standing(ctx, row.id)
+	if err != nil {
+		return err
+	}
+	isDue := work.State == idem.StateFailed && !work.NextAttemptAt.After(work.Now) ||
+		work.State == idem.StateRunning && !work.LockedUntil.After(work.Now)
+	if !isDue || row.kind == "child" {
+		return nil
+	}
+	result, err := ledger.works[row.kind].do(ctx, row.in.Subject)
+	settled := settlementOf(result, err)
+	r.log.printf("sweep: %s %s attempt %d is %s %s", row.kind, row.in.Subject, work.Attempt, settled.Outcome, settled.Error)
+	return nil
+}
+
+// each does something for all rows, several at once.
+func (r *round) each(rows []due, do func(due) error) error {
+	const atOnce = 8
+	var mu sync.Mutex
+	var failure error
+	var all sync.WaitGroup
+	for part := range slices.Chunk(rows, 1+len(rows)/atOnce) {
+		all.Go(func() {
+			for _, row := range part {
+				if err := do(row); err != nil {
+					mu.Lock()
+					failure = errors.Join(failure, err)
+					mu.Unlock()
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return failure
+}
+
+// unfinished are the rows that are not at their end. A parent is, when a person has
+// to decide about its child.
+func unfinished(ctx context.Context, db *sql.DB, prefix string) (found []due, err error) {
+	rows, err := db.QueryContext(ctx, strings.ReplaceAll(`SELECT work_id, kind, payload FROM $work_log w
+		WHERE state = 'running' OR state = 'failed' AND NOT EXISTS (
+			SELECT 1 FROM $effect_log e JOIN $work_log c ON c.work_id = e.effect_key
+			WHERE e.work_id = w.work_id AND e.guard = 'work' AND c.state = 'unknown')`, "$", prefix))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, kind string
+		var payload []byte
+		if err := rows.Scan(&id, &kind, &payload); err != nil {
+			return nil, err
+		}
+		row := due{kind: kind}
+		if row.id, err = idem.ParseWorkID(id); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(payload, &row.in); err != nil {
+			return nil, err
+		}
+		found = append(found, row)
+	}
+	return found, rows.Err()
+}
+
+// deliverAll delivers everything once more, until all of it is at its end.
+func (r *round) deliverAll(ctx context.Context, ledger *opened) {
+	r.log.printf("deliver all again")
+	var rows []due
+	for p := range r.source.all() {
+		rows = append(rows, due{kind: p.kind, in: order{p.subject}})
+	}
+	err := r.each(rows, func(row due) error {
+		for {
+			result, err := ledger.works[row.kind].do(ctx, row.in.Subject)
+			settled := settlementOf(result, err)
+			if settled.Outcome.final() {
+				r.source.conclude(parcel{row.kind, row.in.Subject}, settlement{settled.Outcome, settled.Result})
+				return nil
+			}
+			r.log.printf("%s %s again: %v", row.kind, row.in.Subject, err)
+			sleep(ctx, 20*time.Millisecond)
+			if ctx.Err() != nil {
+				return fmt.Errorf("%s %s does not end: %w", row.kind, row.in.Subject, err)
+			}
+		}
+	})
+	if err != nil {
+		r.t.Error(err)
+	}
+}

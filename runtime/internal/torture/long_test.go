@@ -1,0 +1,8 @@
+//go:build torture
+
+package torture
+
+const (
+	defaultKills  = 2000
+	killsPerRound = 250
+)

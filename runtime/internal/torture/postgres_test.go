@@ -1,0 +1,201 @@
+package torture
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx of database/sql, for the audit
+
+	"github.com/idemgen/idem/internal/pgtest"
+	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/postgres"
+)
+
+func migratePostgres(ctx context.Context, at string) error {
+	pool, err := pgxpool.New(ctx, at)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := postgres.Migrate(ctx, pool); err != nil {
+		return err
+	}
+	tx, err := pool.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }() // of no consequence after a commit
+	// IF NOT EXISTS fails for one of two who do it at once.
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, draftsTable); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+func openPostgres(ctx context.Context, t target, c client) (*opened, error) {
+	pool, err := pgxpool.New(ctx, t.Postgres)
+	if err != nil {
+		return nil, err
+	}
+	store, err := postgres.Open(ctx, pool)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	ledger := idem.NewLedger(store)
+	works := define(ledger, c, t.RemembersFor, func(ctx context.Context, tx pgx.Tx, d draft) error {
+		_, err := tx.Exec(ctx, `INSERT INTO drafts VALUES ($1, $2, $3, $4, $5)`, d.kind, d.subject, d.effect, d.key, d.price)
+		return err
+	})
+	return &opened{works, store.Lookup, func() error {
+		defer pool.Close()
+		return ledger.Close(context.Background())
+	}}, nil
+}
+
+// postgresHost has a ledger in a database, which victims reach directly or by a
+// proxy that cuts connections.
+type postgresHost struct {
+	server *pgtest.Server
+	url    string
+	proxy  *proxy // or nil
+}
+
+func newPostgresHost(t *testing.T, r *round, server *pgtest.Server) host {
+	h := &postgresHost{server: server, url: server.Database(t)}
+	if r.trouble == serverCrash && !server.Own() {
+		t.Skip("the server is not this test's to crash: " + pgtest.URLVariable + " is set")
+	}
+	if r.trouble == connectionCut {
+		p, err := startProxy(h.url, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.close)
+		h.proxy = p
+	}
+	return h
+}
+
+func (h *postgresHost) target(r *round) target {
+	at := h.url
+	if h.proxy != nil {
+		at = h.proxy.url
+	}
+	if r.trouble == simpleProtocol {
+		at = with(at, "default_query_exec_mode", "simple_protocol")
+	}
+	return target{Postgres: at}
+}
+
+// with adds a parameter to a URL that was made here.
+func with(at, name, value string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		panic(err)
+	}
+	q := u.Query()
+	q.Set(name, value)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func (h *postgresHost) quiet(*round) target { return target{Postgres: h.url} }
+
+func (h *postgresHost) database(context.Context) (*sql.DB, string, error) {
+	db, err := sql.Open("pgx", h.url)
+	return db, "idem.", err
+}
+
+func (h *postgresHost) disturb(ctx context.Context, r *round) error {
+	switch r.trouble {
+	case serverCrash:
+		for {
+			sleep(ctx, time.Duration(100+r.draw(1000))*time.Millisecond)
+			if ctx.Err() != nil {
+				return nil
+			}
+			r.log.printf("server: crash")
+			if err := h.server.Crash(); err != nil {
+				return err
+			}
+			r.troubles.Add(1)
+			r.log.printf("server: back")
+		}
+	case backendKilled:
+		return h.killBackends(ctx, r)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// killBackends kills a process of the server, whereupon the server throws out all
+// others, and recovers.
+func (h *postgresHost) killBackends(ctx context.Context, r *round) error {
+	for {
+		sleep(ctx, time.Duration(100+r.draw(1500))*time.Millisecond)
+		if ctx.Err() != nil {
+			return nil
+		}
+		pid, err := h.aBackend(ctx)
+		if err != nil || pid == 0 {
+			continue // the server is not back yet, or nobody is connected
+		}
+		r.log.printf("server: kill backend %d", pid)
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+		r.troubles.Add(1)
+	}
+}
+
+func (h *postgresHost) aBackend(ctx context.Context) (pid int, err error) {
+	conn, err := pgx.Connect(ctx, h.url)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := conn.Query(ctx, `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	if err != nil {
+		return 0, errors.Join(err, conn.Close(ctx))
+	}
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err := errors.Join(err, conn.Close(ctx)); err != nil || len(pids) == 0 {
+		return 0, err
+	}
+	return pids[rand.IntN(len(pids))], nil
+}
+
+func (h *postgresHost) check(context.Context, *sql.DB) error { return nil }
+
+// keep writes the tables down: the database is gone with its server.
+func (h *postgresHost) keep(ctx context.Context, r *round) error {
+	conn, err := pgx.Connect(ctx, h.url)
+	if err != nil {
+		return err
+	}
+	for _, table := range []string{"idem.work_log", "idem.effect_log", "idem.attempt_log", "drafts"} {
+		file, err := os.Create(filepath.Join(r.dir, table+".csv"))
+		if err != nil {
+			return err
+		}
+		_, err = conn.PgConn().CopyTo(ctx, file, fmt.Sprintf("COPY %s TO STDOUT WITH (FORMAT csv, HEADER)", table))
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	return conn.Close(ctx)
+}

@@ -1,0 +1,155 @@
+package torture
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	idem "github.com/idemgen/idem/runtime"
+)
+
+// jobVariable holds the job of a process that is to be killed.
+const jobVariable = "IDEM_TORTURE_JOB"
+
+// job is what a victim does until it is killed.
+type job struct {
+	Victim  int
+	Socket  string
+	Target  target
+	Workers int
+	// Migrate makes the ledger first.
+	Migrate bool
+}
+
+// target leads to a ledger, and says how to open it.
+type target struct {
+	SQLite   string // the file, or
+	Postgres string // the URL
+	// Ahead is what the process's clock is ahead of the host's.
+	Ahead time.Duration
+	// RemembersFor is how long the provider is said to remember keys.
+	RemembersFor time.Duration
+}
+
+// opened is a ledger that this process has open.
+type opened struct {
+	works map[string]work
+	// standing reads where work stands, without touching it.
+	standing func(ctx context.Context, id idem.WorkID) (idem.Work, error)
+	close    func() error
+}
+
+func (t target) migrate(ctx context.Context) error {
+	if t.SQLite != "" {
+		return migrateSQLite(ctx, t.SQLite)
+	}
+	return migratePostgres(ctx, t.Postgres)
+}
+
+func (t target) open(ctx context.Context, c client) (*opened, error) {
+	if t.SQLite != "" {
+		return openSQLite(ctx, t, c)
+	}
+	return openPostgres(ctx, t, c)
+}
+
+// beVictim works until it is killed. It ends by itself only if it cannot go on,
+// which is a failure, or if the process that started it is gone.
+func beVictim(text string) int {
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		return complain(err)
+	}
+	ctx := context.Background()
+	c := client{j.Socket, j.Victim}
+	orphaned, err := c.connect(ctx)
+	if err != nil {
+		return complain(err)
+	}
+	go func() {
+		_, _ = orphaned.Read(make([]byte, 1)) // never answered
+		os.Exit(0)
+	}()
+	if j.Migrate {
+		persist(j.Victim, "migrate", func() error { return j.Target.migrate(ctx) })
+	}
+	var ledger *opened
+	persist(j.Victim, "open", func() (err error) {
+		ledger, err = j.Target.open(ctx, c)
+		return err
+	})
+	failed := make(chan error)
+	for range j.Workers {
+		go func() { failed <- serve(ctx, c, ledger) }()
+	}
+	return complain(<-failed)
+}
+
+func complain(err error) int {
+	fmt.Fprintln(os.Stderr, "the victim cannot go on:", err)
+	return 1
+}
+
+// persist tries until it works: a server may be down, and a disk full.
+func persist(victim int, what string, do func() error) {
+	for {
+		err := do()
+		if err == nil {
+			return
+		}
+		fmt.Fprintf(os.Stderr, "victim %d: %s: %v\n", victim, what, err)
+		time.Sleep(time.Duration(5+rand.IntN(20)) * time.Millisecond)
+	}
+}
+
+// serve takes one delivery after the other.
+func serve(ctx context.Context, c client, ledger *opened) error {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		d, err := conn.ask(request{Op: opNext, Victim: c.victim})
+		switch {
+		case err != nil:
+			return err
+		case d.Kind == "":
+			time.Sleep(time.Duration(1+rand.IntN(4)) * time.Millisecond)
+			continue
+		}
+		result, err := ledger.works[d.Kind].do(ctx, d.Subject)
+		r := settlementOf(result, err)
+		r.Op, r.Victim = opSettle, c.victim
+		if _, err := conn.ask(r); err != nil {
+			return err
+		}
+	}
+}
+
+// settlementOf says what a call of Do has come to.
+func settlementOf(result receipt, err error) request {
+	if err == nil {
+		return request{Outcome: outcomeDone, Result: &result}
+	}
+	r := request{Outcome: outcomeAgain, Error: err.Error()}
+	var e *idem.Error
+	switch {
+	case !errors.As(err, &e):
+	case e.Reason == idem.ErrOutcomeUnknown && e.State == idem.StateUnknown, e.Reason == idem.ErrEffectDiverged:
+		r.Outcome = outcomeUnknown
+	case e.Kind == "parent" && strings.Contains(e.Error(), idem.ErrOutcomeUnknown.Error()):
+		// A parent is not unknown itself: it asks again and again, until a person has
+		// decided about its child.
+		r.Outcome = outcomeUnknown
+	case e.Reason == idem.ErrDead:
+		r.Outcome = outcomeDead
+	case e.Reason == idem.ErrRunning:
+		r.Outcome = outcomeRunning
+	}
+	return r
+}
