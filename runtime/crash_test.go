@@ -123,7 +123,7 @@ func TestEveryGuardKeepsItsPromiseWhereverTheProcessDies(t *testing.T) {
 			guard: func(p *provider, e effect) guarded {
 				return idem.FindFirst(e, func(_ context.Context, call idem.Call, _ order) (receipt, bool, error) { return p.find(call) }, visibleAfter)
 			},
-			promise: idemtest.Effect{Guard: idem.GuardFindFirst, VisibleAfter: visibleAfter},
+			promise: idemtest.Effect{Guard: idem.GuardFindFirst},
 		},
 		"once, ask": {
 			guard:   func(_ *provider, e effect) guarded { return idem.Once(e, idem.Ask) },

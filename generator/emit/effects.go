@@ -47,8 +47,7 @@ func (f *file) guard(c *model.Contract, e *model.Effect) string {
 	case contracts.FindFirst:
 		return call(f.idem("FindFirst"), effect, f.function(c, *e.Find), tight(f.duration(e.Spec.VisibleAfter.V)))
 	case contracts.Once:
-		answer := map[contracts.IfUnknown]string{contracts.Ask: "Ask", contracts.GiveUp: "GiveUp", contracts.Repeat: "Repeat"}
-		return call(f.idem("Once"), effect, f.idem(answer[e.Spec.IfUnknown.V]))
+		return call(f.idem("Once"), effect, f.idem(ifUnknown[e.Spec.IfUnknown.V]))
 	default:
 		return call(f.idem("Read"), effect)
 	}
@@ -89,6 +88,8 @@ func (f *file) effectFields(e *model.Effect, done string) []pair {
 	}
 	return fields
 }
+
+var ifUnknown = map[contracts.IfUnknown]string{contracts.Ask: "Ask", contracts.GiveUp: "GiveUp", contracts.Repeat: "Repeat"}
 
 // keyFormat is how the key is written, or empty for hexadecimal digits.
 func (f *file) keyFormat(e *contracts.Effect) string {

@@ -8,12 +8,16 @@ import (
 	"github.com/idemgen/idem/generator/model"
 )
 
-// testFile renders the tests of golden keys of one contract file; nil if it has no
-// contract with one.
+// testFile renders the tests of one contract file, those of golden keys and those
+// that crash; nil if it has no contract with one.
 func (g *pkg) testFile(mf *model.File) ([]byte, error) {
 	f := g.newFile()
 	tests := 0
 	for _, c := range mf.Contracts {
+		if c.Fakes != "" {
+			tests++
+			f.crashTest(c)
+		}
 		if c.Locked.Golden == "" || c.Locked.Samples == nil {
 			f.decls = append(f.decls, "// "+c.Spec.Kind.V+" has no test: "+c.Locked.NoSample+".")
 			continue

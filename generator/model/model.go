@@ -62,6 +62,10 @@ type Contract struct {
 	Transient []ErrorRef
 	Effects   []*Effect
 
+	// Fakes is the function of the package's tests that builds the world of the
+	// contract's crash test; "" without.
+	Fakes string
+
 	// Honored are the versions whose work goes on, newest first: of each what was the
 	// same work, Spec with its version and identity.
 	Honored []*Contract

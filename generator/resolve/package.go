@@ -69,6 +69,7 @@ func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package
 	for _, c := range p.contracts {
 		c.resolve() // against the handlers of the others too
 	}
+	p.resolveFakes()
 	if slices.ContainsFunc(r.diags[before:], func(d *contracts.Diagnostic) bool { return d.Severity == contracts.Error }) {
 		return nil
 	}

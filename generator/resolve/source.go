@@ -119,7 +119,11 @@ func (s *source) parse(w *observe.World, name string, withOwn bool) (*ast.File, 
 	if !withOwn && own && directive.IsGenerated(src) {
 		return nil, nil
 	}
-	file, err := parser.ParseFile(s.fset, path, src, parser.SkipObjectResolution|parser.AllErrors)
+	mode := parser.SkipObjectResolution | parser.AllErrors
+	if namesFakes(src) {
+		mode |= parser.ParseComments
+	}
+	file, err := parser.ParseFile(s.fset, path, src, mode)
 	if list, ok := err.(scanner.ErrorList); ok && len(list) > 0 { //nolint:errorlint // the parser's own
 		s.broken = append(s.broken, *list[0])
 	}

@@ -8,6 +8,10 @@ import (
 
 const prefix = "//idem:"
 
+// Fakes is the directive that people write, on a function of a package's tests: it
+// builds the world in which the contract of its argument, kind, is crash tested.
+const Fakes = "fakes"
+
 // The names of directives that generated files carry.
 const (
 	Source     = "source"     // file, sha256, body

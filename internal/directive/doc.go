@@ -17,6 +17,9 @@
 // that of the rest of the generated file (see [Seal]), so that a file that is
 // older than its contract and one that was edited by hand can be told apart.
 //
+// One directive is written by people: //idem:fakes kind=order_paid, on the function
+// of a package's tests that builds the world of a crash test.
+//
 // The form is Go's for directives: no space after the slashes, so that gofmt
 // leaves them alone and go doc does not show them. A value that holds a space,
 // a quote or nothing at all is quoted as in Go.

@@ -29,14 +29,15 @@ type Program[In, Out, Tx any] struct {
 
 // Effect is an effect of the contract, with what its guard promises of it. Those of
 // a contract whose work is a child have the child's kind before the name:
-// shipment.buy_label.
+// shipment.buy_label, which fakes may count as buy_label.
 type Effect struct {
-	Name  string
+	Name string
+	// Was is the effect's first name, which the ledger has, if the contract says that
+	// it has one.
+	Was   string
 	Guard idem.Guard
 	// IfUnknown is that of the guard once.
 	IfUnknown idem.IfUnknown
-	// VisibleAfter is that of the guard find_first.
-	VisibleAfter time.Duration
 	// RemembersFor is that of the guard idempotency_key.
 	RemembersFor time.Duration
 }

@@ -25,14 +25,21 @@ const (
 type harness[In, Out, Tx any] struct {
 	world   func(t *testing.T, w *World) Program[In, Out, Tx]
 	effects map[string]Effect
-	visible time.Duration // the longest VisibleAfter
+	counted map[string]string // names of children's effects without the kind, to those with it
 }
 
 func newHarness[In, Out, Tx any](world func(t *testing.T, w *World) Program[In, Out, Tx], effects []Effect) *harness[In, Out, Tx] {
-	h := &harness[In, Out, Tx]{world: world, effects: map[string]Effect{}}
+	h := &harness[In, Out, Tx]{world: world, effects: map[string]Effect{}, counted: map[string]string{}}
 	for _, e := range effects {
 		h.effects[e.Name] = e
-		h.visible = max(h.visible, e.VisibleAfter)
+	}
+	for _, e := range effects {
+		if _, bare, ok := strings.Cut(e.Name, "."); ok {
+			if _, taken := h.counted[bare]; taken {
+				bare = e.Name // of two kinds: neither is meant
+			}
+			h.counted[bare] = e.Name
+		}
 	}
 	return h
 }
@@ -68,6 +75,11 @@ type ending struct {
 func (h *harness[In, Out, Tx]) play(t *testing.T, s schedule) *played {
 	t.Helper()
 	w := newWorld()
+	for _, e := range h.effects {
+		if e.Was != "" {
+			w.renamed[e.Was] = e.Name
+		}
+	}
 	g := &game[In, Out, Tx]{harness: h, w: w, program: h.world(t, w), schedule: s, played: &played{schedule: s}}
 	if g.program.Patience == 0 {
 		g.program.Patience = patience
@@ -87,8 +99,22 @@ func (h *harness[In, Out, Tx]) play(t *testing.T, s schedule) *played {
 	}
 	p := g.played
 	p.ending, p.points = end, g.started[0].process.Points()
-	p.counts, p.rows, p.budget, p.now, p.history = w.counts(), w.snapshot(), w.budget, w.Now(), w.text()
+	p.counts, p.rows, p.budget, p.now, p.history = h.count(w), w.snapshot(), w.budget, w.Now(), w.text()
 	return p
+}
+
+// count counts what has happened, by the names of effects.
+func (h *harness[In, Out, Tx]) count(w *World) map[string]int {
+	counts := map[string]int{}
+	for name, n := range w.counts() {
+		if full, ok := h.counted[name]; ok {
+			if _, own := h.effects[name]; !own {
+				name = full
+			}
+		}
+		counts[name] += n
+	}
+	return counts
 }
 
 // run lets one process after the other do the work, as the schedule says.
@@ -106,7 +132,7 @@ func (g *game[In, Out, Tx]) run() ending {
 		// What another of its goroutines is at reaches the world before time passes.
 		m.process.Settle(g.program.Patience / 10)
 		g.played.stopped(g.w.snapshot())
-		g.w.passLease(g.visible)
+		g.w.passLease()
 		if g.schedule.how == crash.Pause {
 			return g.takeOver(m)
 		}
@@ -138,6 +164,7 @@ func (g *game[In, Out, Tx]) takeOver(stale *member) ending {
 // again delivers once more what is done.
 func (g *game[In, Out, Tx]) again(end ending) ending {
 	won := g.w.won()
+	g.w.notef("the work is done, and delivered once more")
 	late := g.finish(1)
 	switch {
 	case late.problem != "":
@@ -249,7 +276,7 @@ func (g *game[In, Out, Tx]) wait(err error) {
 		g.w.passUntil(e.RetryAt)
 		return
 	}
-	g.w.passLease(g.visible)
+	g.w.passLease()
 }
 
 // read says how far the work is, from what a delivery was answered.

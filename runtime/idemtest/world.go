@@ -22,12 +22,14 @@ type World struct {
 	history  []string
 
 	// What the ledger has been told, and has kept.
-	work   idem.WorkID // the one under test
-	kinds  map[idem.WorkID]string
-	rows   map[rowID]row
-	lease  time.Duration // the longest
-	budget int           // of the work under test
-	claims int           // that were won
+	work    idem.WorkID // the one under test
+	kinds   map[idem.WorkID]string
+	rows    map[rowID]row
+	renamed map[string]string // the ledger's names of effects, to the contract's
+	lease   time.Duration     // the longest
+	visible time.Duration     // after which every call can be seen
+	budget  int               // of the work under test
+	claims  int               // that were won
 }
 
 // rowID is the row of an effect in the ledger.
@@ -44,7 +46,7 @@ type row struct {
 }
 
 func newWorld() *World {
-	return &World{happened: map[string]int{}, counters: map[string]func() int{}, kinds: map[idem.WorkID]string{}, rows: map[rowID]row{}}
+	return &World{happened: map[string]int{}, counters: map[string]func() int{}, kinds: map[idem.WorkID]string{}, rows: map[rowID]row{}, renamed: map[string]string{}}
 }
 
 // Now is the time in the world, for the store's clock and the fakes'. It runs as
@@ -102,9 +104,9 @@ func (w *World) passUntil(t time.Time) { w.pass(t.Sub(w.Now()) + time.Millisecon
 
 // passLease lets so much time pass that no lease is left, and that whatever has been
 // called can be seen.
-func (w *World) passLease(visible time.Duration) {
+func (w *World) passLease() {
 	w.mu.Lock()
-	d := max(w.lease, visible, time.Second) + time.Millisecond
+	d := max(w.lease, w.visible, time.Second) + time.Millisecond
 	w.mu.Unlock()
 	w.pass(d)
 }
@@ -170,6 +172,10 @@ func (w *World) wrote(e idem.EffectWrite, written idem.EffectWritten) {
 	if e.ID != w.work {
 		name = w.kinds[e.ID] + "." + name
 	}
+	if now, ok := w.renamed[name]; ok {
+		name = now
+	}
+	w.visible = max(w.visible, e.VisibleAfter)
 	w.rows[rowID{e.ID, e.EffectID}] = row{name, e.Guard, e.State, written.StartedAt}
 }
 
