@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"strings"
+
 	"github.com/idemgen/idem/contracts"
 	"github.com/idemgen/idem/generator/model"
 )
@@ -12,14 +14,10 @@ const idemtestPath = idemPath + "/idemtest"
 func (f *file) crashTest(c *model.Contract) {
 	k, t := f.kinds[c], f.v("t")
 	name := f.names.declare("Test"+k.word+"CrashEverywhere", "Test"+k.word+"IdemCrashEverywhere")
-	head := generic(f.q(idemtestPath, "CrashEverywhere"), f.typ(c.In), f.result(c)) + "(" + t + ", " + c.Fakes
-	body := head + ")"
+	play := generic(f.q(idemtestPath, "CrashEverywhere"), f.typ(c.In), f.result(c))
+	body := call(play, t, c.Fakes)
 	if promises := f.promises(c, "", map[*model.Contract]bool{c: true}); len(promises) > 0 {
-		body = head + ",\n"
-		for _, p := range promises {
-			body += p + ",\n"
-		}
-		body += ")"
+		body = play + "(\n" + t + ", " + c.Fakes + ",\n" + strings.Join(promises, ",\n") + ",\n)"
 	}
 	f.declare(name+" stops "+c.Spec.Kind.V+" wherever a process can die, and has another one do the rest.",
 		block("func "+name+"("+t+" *"+f.q("testing", "T")+")", body))

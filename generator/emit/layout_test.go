@@ -55,6 +55,7 @@ func anyPackage(t *rapid.T) *model.Package {
 		c.In = anyType(t, 2)
 		c.Out = anyType(t, 1)
 		c.Locked = model.Locked{Digest: "d1", NoSample: "for a reason"}
+		c.Fakes = rapid.SampledFrom([]string{"", "world"}).Draw(t, "fakes")
 		effect := c.Effects[0]
 		c.Effects = nil
 		for range rapid.IntRange(0, 4).Draw(t, "effects") {
