@@ -26,12 +26,30 @@ import (
 )
 
 var (
-	full     = flag.Bool("full", false, "stop at every point, not only around the calls")
-	parallel = flag.Int("rounds", 8*runtime.NumCPU(), "how many rounds run at a time")
-	only     = flag.String("tools", "", "of the tools only these, by names with a + between")
+	full         = flag.Bool("full", false, "stop at every point, not only around the calls")
+	parallel     = flag.Int("rounds", 8*runtime.NumCPU(), "how many rounds run at a time")
+	withTemporal = flag.Bool("temporal", false, "also with Temporal, whose server is built first")
+	only         = flag.String("tools", "", "of the tools only these, by names with a + between")
 )
 
+// tools are those that this binary holds.
 var tools = slices.Concat(withidem.Tools, byhand.Tools, withdbos.Tools, withriver.Tools)
+
+// A program is a tool, and how a process of it is started.
+type program struct {
+	matrix.Tool
+	command func(ctx context.Context) *exec.Cmd
+}
+
+func programs(t *testing.T) (all []program) {
+	for _, tool := range tools {
+		all = append(all, program{tool, func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, os.Args[0]) }})
+	}
+	if *withTemporal {
+		all = append(all, temporal(t)...)
+	}
+	return slices.DeleteFunc(all, func(p program) bool { return *only != "" && !slices.Contains(strings.Split(*only, "+"), p.Name) })
+}
 
 var server = pgtest.New()
 
@@ -46,30 +64,25 @@ func TestMain(m *testing.M) {
 	os.Exit(server.Main(m))
 }
 
-func command(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, os.Args[0]) }
-
 // TestMatrix stops each program at each point, or only around its calls.
 func TestMatrix(t *testing.T) {
 	s := &sweep{admin: server.URL(t), limit: make(chan struct{}, *parallel)}
 	var columns []*column
 	var running sync.WaitGroup
-	for _, tool := range tools {
-		if *only != "" && !slices.Contains(strings.Split(*only, "+"), tool.Name) {
-			continue
-		}
-		template, err := s.prepare(t.Context(), tool.Name)
+	for _, p := range programs(t) {
+		template, err := s.prepare(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, scenario := range matrix.Scenarios {
-			if slices.Contains(tool.Not, scenario.Name) {
+			if slices.Contains(p.Not, scenario.Name) {
 				continue
 			}
-			c := newColumn(tool.Name, scenario.Name)
+			c := newColumn(p, scenario.Name)
 			columns = append(columns, c)
 			running.Go(func() {
 				if err := s.fill(t.Context(), c, template); err != nil {
-					t.Errorf("%s, %s: %v", c.tool, c.scenario, err)
+					t.Errorf("%s, %s: %v", c.Name, c.scenario, err)
 				}
 			})
 		}
@@ -89,12 +102,12 @@ func TestMatrix(t *testing.T) {
 func (c *column) check(t *testing.T) {
 	for effect, cell := range c.cells {
 		switch {
-		case c.tool == "idem" && cell.twice+cell.lost > 0:
-			t.Errorf("%s: %s %+v", c.tool, effect, *cell)
-		case c.tool == "idem" && effect != "mail" && c.scenario != "label" && cell.unknown > 0:
-			t.Errorf("%s: a person is asked about %s, which it can find out: %+v", c.tool, effect, *cell)
-		case c.tool == "by hand" && c.scenario == "label" && cell.twice == 0:
-			t.Errorf("%s: a label was never made twice: nothing is stopped", c.tool)
+		case c.Name == "idem" && cell.twice+cell.lost > 0:
+			t.Errorf("%s: %s %+v", c.Name, effect, *cell)
+		case c.Name == "idem" && effect != "mail" && c.scenario != "label" && cell.unknown > 0:
+			t.Errorf("%s: a person is asked about %s, which it can find out: %+v", c.Name, effect, *cell)
+		case c.Name == "by hand" && c.scenario == "label" && cell.twice == 0:
+			t.Errorf("%s: a label was never made twice: nothing is stopped", c.Name)
 		}
 	}
 }
@@ -159,18 +172,18 @@ func (s *sweep) round(ctx context.Context, c *column, template string, stop matr
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return matrix.Round{Tool: c.tool, Scenario: c.scenario, Stop: stop, Database: s.at(name), Dir: dir, Command: command}.Run(ctx)
+	return matrix.Round{Tool: c.Name, Scenario: c.scenario, Order: name, Stop: stop, Database: s.at(name), Dir: dir, Command: c.command}.Run(ctx)
 }
 
 // prepare makes a database with a tool's tables, to make others of.
-func (s *sweep) prepare(ctx context.Context, tool string) (template string, err error) {
+func (s *sweep) prepare(ctx context.Context, p program) (template string, err error) {
 	if template, err = s.database(ctx, "template1"); err != nil {
 		return "", err
 	}
 	if err := s.exec(ctx, s.at(template), matrix.CreateAmounts); err != nil {
 		return "", err
 	}
-	return template, matrix.Prepare(command(ctx), tool, s.at(template))
+	return template, matrix.Prepare(p.command(ctx), p.Name, s.at(template))
 }
 
 func (s *sweep) database(ctx context.Context, template string) (name string, err error) {

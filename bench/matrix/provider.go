@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 )
 
@@ -129,7 +130,7 @@ func (c *Client) End(ctx context.Context) error { _, err := c.post(ctx, "end", n
 
 // Point asks whether to go on.
 func (c *Client) Point(ctx context.Context, what string) error {
-	_, err := c.post(ctx, "point?what="+what, nil)
+	_, err := c.post(ctx, "point?what="+url.QueryEscape(what), nil)
 	return err
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -22,6 +21,7 @@ import (
 type Round struct {
 	Tool     string
 	Scenario string
+	Order    string // whose work it is
 	Stop     Stop
 	Database string // an empty one with the tool's tables
 	Dir      string // for sockets, short
@@ -44,7 +44,7 @@ func (r Round) Run(ctx context.Context) (result Result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	provider := NewProvider()
-	task := Task{Tool: r.Tool, Scenario: r.Scenario, Order: "order-1", Watching: r.Database}
+	task := Task{Tool: r.Tool, Scenario: r.Scenario, Order: r.Order, Watching: r.Database}
 	life, kill := context.WithCancel(ctx)
 	defer kill()
 	watch := NewWatch(r.Stop, kill)
@@ -113,7 +113,7 @@ func (r Round) count(ctx context.Context, provider *Provider) (_ map[string]int,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-	counts["row"], err = Amount(ctx, conn, "order-1")
+	counts["row"], err = Amount(ctx, conn, r.Order)
 	return counts, err
 }
 
@@ -124,7 +124,7 @@ func run(cmd *exec.Cmd, task Task) (out Outcome, err error) {
 		return out, err
 	}
 	var stdout, stderr bytes.Buffer
-	cmd.Env = append(os.Environ(), TaskVariable+"="+string(text))
+	cmd.Env = append(cmd.Environ(), TaskVariable+"="+string(text))
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return out, fmt.Errorf("%s, %s: %w\n%s", task.Tool, task.Scenario, err, stderr.String())

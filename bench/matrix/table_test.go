@@ -10,10 +10,11 @@ import (
 
 // A column is a tool in a scenario.
 type column struct {
-	tool, scenario string
-	points         int
-	cells          map[string]*cell // by effect
-	notes          []string
+	program
+	scenario string
+	points   int
+	cells    map[string]*cell // by effect
+	notes    []string
 }
 
 // A cell counts rounds.
@@ -24,8 +25,8 @@ type cell struct {
 	happened int // of those
 }
 
-func newColumn(tool, scenario string) *column {
-	c := &column{tool: tool, scenario: scenario, cells: map[string]*cell{}}
+func newColumn(p program, scenario string) *column {
+	c := &column{program: p, scenario: scenario, cells: map[string]*cell{}}
 	for _, effect := range matrix.Effects(scenario) {
 		c.cells[effect] = new(cell)
 	}
@@ -71,7 +72,7 @@ func (c *cell) asked() string {
 
 func (c *column) String() string {
 	slices.Sort(c.notes)
-	return fmt.Sprintf("%s, %s: %d points\n%s", c.tool, c.scenario, c.points, strings.Join(c.notes, "\n"))
+	return fmt.Sprintf("%s, %s: %d points\n%s", c.Name, c.scenario, c.points, strings.Join(c.notes, "\n"))
 }
 
 // table is that of the README.
@@ -88,7 +89,7 @@ func table(columns []*column) string {
 			if c.scenario != s.Name {
 				continue
 			}
-			fmt.Fprintf(&b, "| %s | %d |", c.tool, c.points)
+			fmt.Fprintf(&b, "| %s | %d |", c.Name, c.points)
 			for _, effect := range effects {
 				cell := c.cells[effect]
 				fmt.Fprintf(&b, " %d | %d | %s |", cell.twice, cell.lost, cell.asked())

@@ -41,6 +41,12 @@ type Task struct {
 	Prepare  bool   // only create the tables
 }
 
+// TemporalVariable and NamespaceVariable lead to a Temporal server.
+const (
+	TemporalVariable  = "IDEM_MATRIX_TEMPORAL"
+	NamespaceVariable = "IDEM_MATRIX_TEMPORAL_NAMESPACE"
+)
+
 // TaskVariable holds the task of a process of a test binary.
 const TaskVariable = "IDEM_MATRIX_TASK"
 

@@ -64,6 +64,9 @@ func run(ctx context.Context, t matrix.Task, p *matrix.Client, choose func(*Cont
 	if t.Scenario == "row" {
 		do = func() error { _, err := contracts.BookOrder.Do(ctx, Order{t.Order}); return err }
 	}
+	if err := ledger.Register(ctx); err != nil {
+		return out, err
+	}
 	if err := p.Begin(ctx); err != nil {
 		return out, err
 	}
