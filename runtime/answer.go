@@ -2,6 +2,7 @@ package idem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -95,7 +96,7 @@ func (c *contract[Tx, In, Out]) settled(d *delivery[In], work Work) (Result[Out]
 // shape: hashes of different shapes say nothing.
 func (c *contract[Tx, In, Out]) otherPayload(d *delivery[In], work Work) bool {
 	return c.spec.Response.OtherPayload == OtherPayloadError &&
-		work.PayloadShape == c.spec.Payload.Shape && work.PayloadHash != d.hash
+		work.PayloadShape == d.shape && work.PayloadHash != d.hash
 }
 
 func (c *contract[Tx, In, Out]) whenDone(d *delivery[In], work Work) (Result[Out], error) {
@@ -106,13 +107,15 @@ func (c *contract[Tx, In, Out]) whenDone(d *delivery[In], work Work) (Result[Out
 	case DoneNoOp:
 		return result, nil
 	}
-	value, err := decode[Out](work.Result)
-	if err != nil {
-		cause := err
+	value, err := decode[Out](&c.ledger.codecs, work.Result, Slot{Work: work.ID, Part: PartResult})
+	switch {
+	case errors.Is(err, ErrResultDropped):
 		if work.LastError != "" {
-			cause = &storedError{message: work.LastError}
+			err = &storedError{message: work.LastError}
 		}
-		return Result[Out]{}, c.fail(d, ErrResultDropped, work, cause)
+		return Result[Out]{}, c.fail(d, ErrResultDropped, work, err)
+	case err != nil:
+		return Result[Out]{}, c.fail(d, ErrUnreadable, work, err)
 	}
 	result.Value = value
 	return result, nil

@@ -2,7 +2,6 @@ package idem
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -133,7 +132,8 @@ func (g *Guarded[In, Out]) prepareChild(ctx context.Context, run *Run, in In) (*
 		a.former = append(a.former, Predecessor{ID: childID(run.fence.ID, name, p.ID), Version: p.Version})
 	}
 	// The child's own row holds its input.
-	a.ask = ask[In]{in: in, id: EffectID{name, hexSum(perWork(own))}, key: childID(run.fence.ID, name, own).String(), hash: sha256.Sum256(canonical)}
+	a.ask = ask[In]{in: in, id: EffectID{name, hexSum(perWork(own))}, key: childID(run.fence.ID, name, own).String()}
+	a.hash, a.shape = run.core.codecs.hash(canonical, g.effect.Payload.Shape)
 	return a, nil
 }
 
@@ -195,6 +195,8 @@ func (a *attempt[In, Out]) childFailed(ctx, callCtx context.Context, cause error
 		return a.run.fail(ErrEffectRefused, a.id.Name, ClassPermanent, cause)
 	case ErrPayloadMismatch:
 		return a.run.stick(a.run.fail(ErrEffectDiverged, a.id.Name, ClassUnknown, cause))
+	case ErrUnreadable:
+		return a.unreadable(e)
 	case ErrResultDropped:
 		return a.run.stick(a.run.fail(ErrOutcomeUnknown, a.id.Name, ClassUnknown, cause))
 	case ErrRunning, ErrRetryLater, ErrLeaseLost, ErrOutcomeUnknown, ErrEffectDiverged, ErrAwaitingApproval:
@@ -283,7 +285,12 @@ func (r *Run) settleNamesake(e, same *entry) *Error {
 			return nil
 		}
 		w.State, w.Key, w.PayloadHash, w.PayloadShape = same.row.State, same.row.Key, same.row.PayloadHash, same.row.PayloadShape
-		w.Result, w.ExternalRef, w.Error = same.row.Result, same.row.ExternalRef, same.row.LastError
+		w.ExternalRef, w.Error = same.row.ExternalRef, same.row.LastError
+		var err error
+		w.Result, err = r.core.codecs.move(same.row.Result, Slot{r.fence.ID, same.id, PartResult}, Slot{r.fence.ID, e.id, PartResult})
+		if err != nil {
+			return r.unreadable(e, err)
+		}
 	}
 	if _, err := r.write(r.ctx, e, w); err != nil {
 		own, ok := errors.AsType[*Error](err)

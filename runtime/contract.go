@@ -180,8 +180,9 @@ type Spec[In, Out any] struct {
 	// has its own; else that of [WithRelease] is recorded. It is never part of a
 	// key.
 	Release string
-	// NoPayload keeps the input out of the ledger: only its hash is stored. For
-	// work that is run again by nobody but its source.
+	// NoPayload keeps the input out of the ledger, and those of the effects, which are
+	// made of it: only hashes are stored. For work that is run again by nobody but its
+	// source.
 	NoPayload bool
 	// Redact returns the input without what the ledger must not store, and leaves in
 	// as it is. Hashes are made of the whole input. Nil if all of it may be stored. As

@@ -3,7 +3,6 @@ package idem
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +16,9 @@ import (
 // Spec that lacks something gives a contract whose every call says so.
 func Define[Tx, In, Out any](l *Ledger[Tx], s Spec[In, Out]) Contract[In, Out] {
 	broken := s.validate()
+	if broken == nil && l.codecs.broken != nil {
+		broken = &Error{Reason: ErrContract, Kind: s.Kind, Cause: l.codecs.broken}
+	}
 	if broken == nil && s.Keyed {
 		l.keys.used.Store(true)
 		if l.keys.key.IsZero() {
@@ -49,7 +51,9 @@ type delivery[In any] struct {
 	id      WorkID
 	before  []Predecessor
 	payload Body
+	sealed  bool // payload is as it is stored
 	hash    Hash
+	shape   string
 	scope   string
 	mark    Mark
 	// waitUntil ends the waiting of a duplicate, however many owners the work has
@@ -128,7 +132,7 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 	if err != nil {
 		return nil, c.fail(d, ErrIdentity, Work{}, fmt.Errorf("the payload has no canonical form: %w", err))
 	}
-	d.hash = sha256.Sum256(canonical)
+	d.hash, d.shape = c.ledger.codecs.hash(canonical, c.spec.Payload.Shape)
 	// What is not stored need not survive an encoder.
 	if !c.spec.NoPayload {
 		if d.payload, err = encodeInput(in, c.spec.Redact); err != nil {
@@ -150,6 +154,9 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 // false if the work's owner was found to be gone: then it can be claimed.
 func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], settled bool, err error) {
 	defer c.ledger.flights.leave(fl)
+	if err := c.seal(d); err != nil {
+		return result, true, c.fail(d, ErrLedger, Work{}, err)
+	}
 	if c.spec.OneTransaction {
 		return c.runInOne(ctx, fl, d)
 	}
@@ -170,6 +177,18 @@ func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *deliver
 	fl.decide(true, claimed.Work)
 	result, err = c.run(ctx, d, fence, claimed, sent)
 	return result, true, err
+}
+
+// seal makes the payload what is stored, once.
+func (c *contract[Tx, In, Out]) seal(d *delivery[In]) (err error) {
+	if d.sealed || d.payload.Codec == CodecNone {
+		return nil
+	}
+	if d.payload, err = c.ledger.codecs.seal(d.payload, Slot{Work: d.id, Part: PartPayload}); err != nil {
+		return fmt.Errorf("the payload cannot be stored: %w", err)
+	}
+	d.sealed = true
+	return nil
 }
 
 // claim asks for the work until there is an answer: a row may go between the
@@ -244,7 +263,7 @@ func (c *contract[Tx, In, Out]) claimOf(d *delivery[In], fence Fence) Claim {
 	return Claim{
 		Fence: fence, Kind: c.spec.Kind, Version: c.spec.Version, Scope: d.scope, Predecessors: d.before,
 		Lease: c.spec.Lease, Budget: c.spec.Retry.MaxAttempts, Window: c.spec.Window,
-		Payload: d.payload, PayloadHash: d.hash, PayloadShape: c.spec.Payload.Shape,
+		Payload: d.payload, PayloadHash: d.hash, PayloadShape: d.shape,
 		AnyPayload: c.spec.Response.OtherPayload == OtherPayloadReturnOriginal,
 		Mark:       d.mark,
 		Release:    cmp.Or(c.spec.Release, c.ledger.release),
@@ -276,7 +295,7 @@ func (c *contract[Tx, In, Out]) release(ctx context.Context, d *delivery[In], fe
 // run makes one attempt.
 func (c *contract[Tx, In, Out]) run(ctx context.Context, d *delivery[In], fence Fence, claimed Claimed, sent time.Time) (result Result[Out], err error) {
 	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, claimed)
-	run.removed = c.spec.Removed
+	run.removed, run.noInputs = c.spec.Removed, c.spec.NoPayload
 	run.mark = d.mark
 	run.ctx, run.cancel = context.WithCancelCause(ctx)
 	defer run.cancel(nil)
@@ -390,7 +409,7 @@ func (c *contract[Tx, In, Out]) attemptInOne(ctx, txCtx context.Context, s Sessi
 	}
 	fence.ID = one.claimed.Work.ID
 	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, one.claimed)
-	run.removed = c.spec.Removed
+	run.removed, run.noInputs = c.spec.Removed, c.spec.NoPayload
 	run.writer, run.session, run.mark = s, s, d.mark
 	run.ctx, run.cancel = context.WithCancelCause(txCtx)
 	defer run.cancel(nil)
@@ -536,7 +555,7 @@ func (c *contract[Tx, In, Out]) settle(run *Run, work Work, out Out, failure err
 	}
 	if failure == nil {
 		end.State = StateDone
-		end.Result, end.Error = c.ledger.encodeResult(out)
+		end.Result, end.Error = c.ledger.encodeResult(out, Slot{Work: run.fence.ID, Part: PartResult})
 		return end, nil
 	}
 	end.Error = failure.Error()

@@ -44,6 +44,13 @@ var (
 	// ErrResultDropped: the work is done, and its result was too large or could
 	// not be encoded, so there is none to return.
 	ErrResultDropped = errors.New("the result was not kept")
+	// ErrUnreadable: the work is done, and its result cannot be read here: the key is
+	// missing that it was encrypted with, or it does not fit the Go type. Of an effect:
+	// the attempt ends and is given back, and a later one asks again.
+	ErrUnreadable = errors.New("the stored value cannot be read")
+	// ErrTampered: a stored value is not what was stored. It is the cause of other
+	// errors, never the reason.
+	ErrTampered = errors.New("the stored value was changed")
 	// ErrIdentity: the input has no identity, such as an empty key.
 	ErrIdentity = errors.New("no identity can be derived")
 	// ErrInTransaction: an effect was asked for inside a transaction effect.
@@ -173,7 +180,7 @@ func ShouldAck(err error) bool {
 	default:
 		return false
 	}
-	return e.Reason == ErrDone || e.Reason == ErrDead || e.Reason == ErrResultDropped || e.Reason == ErrSuperseded
+	return e.Reason == ErrDone || e.Reason == ErrDead || e.Reason == ErrResultDropped || e.Reason == ErrUnreadable || e.Reason == ErrSuperseded
 }
 
 // NewerWork names the work that made another one superseded. It matches

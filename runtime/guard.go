@@ -2,7 +2,6 @@ package idem
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -15,7 +14,8 @@ type ask[In any] struct {
 	id    EffectID
 	key   string
 	hash  Hash
-	input Body
+	shape string
+	input Body // as it is stored
 	// message is what the effect sends, or nil.
 	message *MessageWrite
 }
@@ -92,7 +92,7 @@ func (g *Guarded[In, Out]) Do(ctx context.Context, run *Run, in In) (out Out, er
 			a.key = row.Key
 			return g.guard.again(ctx, a)
 		}
-		return out, run.fail(ErrEffectRefused, a.id.Name, ClassPermanent, run.read.storedRefusal(*row))
+		return out, a.refused()
 	case EffectGivenUp:
 		return out, run.fail(ErrGivenUp, a.id.Name, ClassPermanent, &storedError{message: row.LastError})
 	case EffectStarted, EffectUnknown:
@@ -144,12 +144,9 @@ func (g *Guarded[In, Out]) prepare(ctx context.Context, run *Run, in In) (*attem
 			return nil, unusable(fmt.Errorf("once_per has no canonical form: %w", err))
 		}
 	}
-	input, err := encodeInput(in, g.effect.Redact)
-	if err != nil {
-		return nil, unusable(fmt.Errorf("its input cannot be encoded: %w", err))
-	}
 	a := &attempt[In, Out]{run: run, effect: &g.effect, guard: g.guard.name()}
-	a.ask = ask[In]{in: in, per: per, id: EffectID{Name: name}, hash: sha256.Sum256(canonical), input: input}
+	a.ask = ask[In]{in: in, per: per, id: EffectID{Name: name}}
+	a.hash, a.shape = run.core.codecs.hash(canonical, g.effect.Payload.Shape)
 	a.rekey(0)
 	if per != nil {
 		a.id.Per = hexSum(per)
@@ -159,8 +156,26 @@ func (g *Guarded[In, Out]) prepare(ctx context.Context, run *Run, in In) (*attem
 			return nil, unusable(err)
 		}
 	}
-	return a, nil
+	return a, a.encodeInput()
 }
+
+// encodeInput makes the input what is stored of it.
+func (a *attempt[In, Out]) encodeInput() error {
+	if a.run.noInputs {
+		return nil
+	}
+	plain, err := encodeInput(a.in, a.effect.Redact)
+	if err != nil {
+		return a.run.fail(ErrEffectFailed, a.id.Name, ClassPermanent, fmt.Errorf("its input cannot be encoded: %w", err))
+	}
+	if a.input, err = a.run.core.codecs.seal(plain, a.place(PartInput)); err != nil {
+		return a.run.fail(ErrEffectFailed, a.id.Name, ClassNotApplied, &otherWork{cause: fmt.Errorf("its input cannot be stored: %w", err)})
+	}
+	return nil
+}
+
+// place is where one of the effect's values belongs.
+func (a *attempt[In, Out]) place(part Part) Slot { return Slot{a.run.fence.ID, a.id, part} }
 
 // rekey derives the key of an epoch.
 func (a *attempt[In, Out]) rekey(epoch int) {
@@ -179,7 +194,7 @@ func (a *attempt[In, Out]) diverged() error {
 	switch {
 	case row.PayloadHash == a.hash:
 		return nil
-	case row.PayloadShape != a.effect.Payload.Shape:
+	case row.PayloadShape != a.shape:
 		// The input has other fields since a deploy: the hashes say nothing.
 		return nil
 	case row.Guard == GuardRead:
@@ -196,23 +211,32 @@ func (a *attempt[In, Out]) diverged() error {
 		}
 	}
 	return a.run.stick(a.run.fail(ErrEffectDiverged, a.id.Name, ClassUnknown,
-		fmt.Errorf("it is %s with another input: %s, now %s%s", row.State, brief(row.Input.Data), brief(a.input.Data), hint)))
-}
-
-// brief shortens a stored value for a message.
-func brief(data []byte) string {
-	return shorten(string(data), 80)
+		fmt.Errorf("it is %s with another input: %s, now %s%s", row.State, shown(row.Input), shown(a.input), hint)))
 }
 
 func (a *attempt[In, Out]) recorded() (out Out, err error) {
 	row := &a.entry.row
-	out, err = decode[Out](row.Result)
+	out, err = decode[Out](&a.run.core.codecs, row.Result, a.place(PartResult))
 	if err != nil {
-		// It has happened, and what it answered is gone: the handler cannot go on,
-		// and the effect must not be made again.
-		return out, a.run.stick(a.run.fail(ErrOutcomeUnknown, a.id.Name, ClassUnknown, fmt.Errorf("it is done, and its result cannot be read: %w", err)))
+		return out, a.unreadable(err)
 	}
 	return out, nil
+}
+
+// unreadable answers for a result that is there and cannot be read.
+func (a *attempt[In, Out]) unreadable(cause error) error { return a.run.unreadable(a.entry, cause) }
+
+// unreadable ends the attempt. It has happened, so the effect must not be made
+// again, and the handler cannot go on without its answer: until a program comes that
+// can read it or, if none will, until a person has decided.
+func (r *Run) unreadable(e *entry, cause error) *Error {
+	cause = fmt.Errorf("it is %s, and its result cannot be read: %w", e.row.State, cause)
+	if !passing(cause) {
+		return r.stick(r.fail(ErrOutcomeUnknown, e.id.Name, ClassUnknown, cause))
+	}
+	waits := r.fail(ErrUnreadable, e.id.Name, ClassTransient, &otherWork{cause: cause})
+	r.await(e, waits)
+	return waits
 }
 
 func (a *attempt[In, Out]) call() Call {
@@ -227,7 +251,7 @@ func (a *attempt[In, Out]) write(ctx context.Context, state EffectState, more Ef
 
 func (a *attempt[In, Out]) complete(state EffectState, w EffectWrite) EffectWrite {
 	w.State, w.Guard, w.Key = state, a.guard, a.key
-	w.PayloadHash, w.PayloadShape = a.hash, a.effect.Payload.Shape
+	w.PayloadHash, w.PayloadShape = a.hash, a.shape
 	w.Calls, w.Message, w.VisibleAfter = a.calls, a.message, a.effect.VisibleAfter
 	w.Epoch = a.epoch
 	return w
@@ -351,7 +375,7 @@ func (a *attempt[In, Out]) done(ctx context.Context, out Out) error {
 }
 
 func (a *attempt[In, Out]) result(out Out) EffectWrite {
-	body, why := a.run.core.encodeResult(out)
+	body, why := a.run.core.encodeResult(out, a.place(PartResult))
 	w := EffectWrite{Result: body, Error: why}
 	if a.effect.ExternalRef != nil {
 		w.ExternalRef = a.effect.ExternalRef(out)
@@ -360,10 +384,7 @@ func (a *attempt[In, Out]) result(out Out) EffectWrite {
 }
 
 func (a *attempt[In, Out]) refuse(ctx context.Context, cause error) error {
-	body, err := a.run.read.refusalOf(cause)
-	if err != nil {
-		return a.run.fail(ErrEffectFailed, a.id.Name, ClassPermanent, errors.Join(cause, err))
-	}
+	body, _ := a.run.core.encodeResult(a.run.read.refusalOf(cause), a.place(PartResult)) // without it the error's text is there
 	if a.uncertain && a.guard != GuardIdempotencyKey {
 		// This call was refused. One before it may have sent the message all the same,
 		// unless both were one to the provider: nobody knows, until its time is over.
@@ -660,7 +681,7 @@ func (g txGuard[Tx, In, Out]) failed(ctx context.Context, a *attempt[In, Out], c
 // txWrite completes a write for a session, which is not given a fence by the run.
 func (a *attempt[In, Out]) txWrite(state EffectState, w EffectWrite) EffectWrite {
 	w.Fence, w.EffectID, w.State, w.Mark = a.run.fence, a.id, state, a.run.mark
-	w.Guard, w.Key, w.PayloadHash, w.PayloadShape = a.guard, a.key, a.hash, a.effect.Payload.Shape
+	w.Guard, w.Key, w.PayloadHash, w.PayloadShape = a.guard, a.key, a.hash, a.shape
 	return w
 }
 

@@ -22,6 +22,7 @@ type core struct {
 	log       *slog.Logger
 	release   string
 	resultCap int
+	codecs    codecs
 	keys      ledgerKey
 	leases    *keeper
 	flights   flights
@@ -63,6 +64,7 @@ func NewLedger[Tx any](store Store[Tx], opts ...Option) *Ledger[Tx] {
 	for _, opt := range opts {
 		opt(c)
 	}
+	c.codecs.ready()
 	c.leases = newKeeper(store, c.log)
 	return &Ledger[Tx]{core: c, store: store}
 }

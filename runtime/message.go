@@ -101,9 +101,10 @@ const (
 // SentMessage is a row of sent_messages: who has a message, and what came of it.
 type SentMessage struct {
 	State MessageState
-	// ID, Effect and Key are the work, the name and the key of the effect.
+	// ID, Effect, Per and Key are the work, the name and the key of the effect.
 	ID     WorkID
 	Effect string
+	Per    string
 	Key    string
 	// Result, ExternalRef and Error are the effect's.
 	Result      Body
@@ -129,8 +130,15 @@ func (a *attempt[In, Out]) sentBefore(ctx context.Context, m *SentMessage) (out 
 	a.message = nil // whatever comes now is not about our own
 	switch m.State {
 	case MessageSent:
+		result, err := a.run.core.codecs.move(m.Result, Slot{m.ID, EffectID{m.Effect, m.Per}, PartResult}, a.place(PartResult))
+		if err != nil && passing(err) {
+			return out, a.waitToRead(m, err)
+		}
+		if err != nil {
+			result = Body{Codec: CodecDropped}
+		}
 		note := fmt.Sprintf("not sent: %s sent the same message at %s", m.owner(), m.SentAt.Format(time.RFC3339))
-		err := a.write(ctx, EffectDone, EffectWrite{Input: a.input, Result: m.Result, ExternalRef: m.ExternalRef, Error: note})
+		err = a.write(ctx, EffectDone, EffectWrite{Input: a.input, Result: result, ExternalRef: m.ExternalRef, Error: note})
 		if err != nil {
 			return out, err
 		}
@@ -148,4 +156,17 @@ func (a *attempt[In, Out]) sentBefore(ctx context.Context, m *SentMessage) (out 
 	}
 	cause := fmt.Errorf("not sent: %s is sending the same message, or may have sent it", m.owner())
 	return out, a.run.fail(ErrEffectFailed, a.id.Name, class, &otherWork{m.Until, cause})
+}
+
+// waitToRead answers for a message that was sent, by an effect whose result this
+// program cannot read.
+func (a *attempt[In, Out]) waitToRead(m *SentMessage, cause error) error {
+	class := ClassNotApplied
+	if a.uncertain {
+		class = ClassUnknown
+	}
+	cause = fmt.Errorf("not sent: %s sent the same message, and its result cannot be read: %w", m.owner(), cause)
+	waits := a.run.fail(ErrUnreadable, a.id.Name, class, &otherWork{cause: cause})
+	a.run.await(a.entry, waits)
+	return waits
 }

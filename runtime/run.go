@@ -23,6 +23,8 @@ type Run struct {
 	lease   time.Duration
 	read    reading
 	removed []string // effects that the contract no longer has
+	// noInputs: nothing of the work's input is to be stored.
+	noInputs bool
 
 	// The store's time when the work was claimed, and the local one just after.
 	claimedAt    time.Time

@@ -141,9 +141,6 @@ func BenchmarkPurge(b *testing.B) {
 			}
 			for b.Loop() {
 				purgeBeside(b, l, forgotten)
-				if *full {
-					break // it is a million
-				}
 				b.StopTimer()
 				l.fill(b, forgotten, over)
 				l.settle(b)

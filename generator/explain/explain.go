@@ -60,7 +60,7 @@ func delivery(w *writer, d *contracts.Delivery) {
 func kept(w *writer, c *contracts.Contract) {
 	switch {
 	case c.Payload.V == contracts.NoPayload:
-		w.para("The input is not kept, only its hash: to try again takes another delivery.")
+		w.para("Neither the input nor what effects are asked for is kept, only hashes of them: to try again takes another delivery.")
 	case len(c.Redact) > 0:
 		w.para("The input is kept for people to read, without %s: to try again takes another delivery. What the handler hands to its effects, returns, or says in an error is kept as it is.", and(paths(c.Redact)))
 	default:
@@ -142,7 +142,8 @@ func acknowledge(w *writer, c *contracts.Contract) {
 	}
 	rows = append(rows,
 		[]string{"ErrDead", "it was given up, and the ledger keeps it for a person", "yes"},
-		[]string{"ErrResultDropped", "it is done; the result was too large to keep", "yes"})
+		[]string{"ErrResultDropped", "it is done; the result was too large to keep", "yes"},
+		[]string{"ErrUnreadable", "it is done; the result cannot be read here, for a key that is missing", "yes"})
 	rows = append(rows,
 		[]string{"ErrRunning", "another process has the work, and may fail", "no"},
 		[]string{"ErrRetryLater", "this attempt failed, or it is too early for the next", "no"},

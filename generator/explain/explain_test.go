@@ -264,7 +264,7 @@ func TestPausesAddUpToTheSchedule(t *testing.T) {
 
 func TestAcknowledgeTableIsTheRuntimes(t *testing.T) {
 	reasons := map[string]error{
-		"ErrDone": idem.ErrDone, "ErrDead": idem.ErrDead, "ErrSuperseded": idem.ErrSuperseded, "ErrResultDropped": idem.ErrResultDropped, "ErrRunning": idem.ErrRunning,
+		"ErrDone": idem.ErrDone, "ErrDead": idem.ErrDead, "ErrSuperseded": idem.ErrSuperseded, "ErrResultDropped": idem.ErrResultDropped, "ErrUnreadable": idem.ErrUnreadable, "ErrRunning": idem.ErrRunning,
 		"ErrRetryLater": idem.ErrRetryLater, "ErrOutcomeUnknown": idem.ErrOutcomeUnknown, "ErrEffectDiverged": idem.ErrEffectDiverged,
 		"ErrAwaitingApproval": idem.ErrAwaitingApproval, "ErrPayloadMismatch": idem.ErrPayloadMismatch, "ErrIdentity": idem.ErrIdentity,
 		"ErrLeaseLost": idem.ErrLeaseLost, "ErrLedger": idem.ErrLedger, "ErrSchema": idem.ErrSchema, "ErrClosed": idem.ErrClosed, "ErrContract": idem.ErrContract,

@@ -257,6 +257,7 @@ var errs = map[string]error{
 	"ErrInTransaction": idem.ErrInTransaction, "ErrRunOver": idem.ErrRunOver, "ErrLedger": idem.ErrLedger,
 	"ErrSchema": idem.ErrSchema, "ErrClosed": idem.ErrClosed, "ErrContract": idem.ErrContract,
 	"ErrKey": idem.ErrKey, "ErrKindTaken": idem.ErrKindTaken,
+	"ErrUnreadable": idem.ErrUnreadable, "ErrTampered": idem.ErrTampered,
 }
 
 func TestTheErrorsPageHoldsAllErrors(t *testing.T) {

@@ -71,7 +71,7 @@ func scanMessage(row scanner) (*idem.SentMessage, error) {
 		result []byte
 		sent   *time.Time
 	)
-	err := row.Scan((*string)(&m.State), &id, &m.Effect, &m.Key, &m.Result.Codec, &result, &m.ExternalRef, &m.Error, &sent, &m.ExpiresAt, &m.Until)
+	err := row.Scan((*string)(&m.State), &id, &m.Effect, &m.Per, &m.Key, &m.Result.Codec, &result, &m.ExternalRef, &m.Error, &sent, &m.ExpiresAt, &m.Until)
 	if err != nil {
 		return nil, err
 	}

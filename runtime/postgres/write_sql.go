@@ -144,10 +144,10 @@ WHERE work_log.work_id = $1::text AND success_log.kind = work_log.kind AND succe
 // given it up, and whose time is not over. An effect of the same key without a row
 // is another one: its work was forgotten, and what had it may have sent it.
 const claimMessageSQL = `
-INSERT INTO idem.sent_messages AS sent_messages (channel, chat_id, content_hash, effect_key, expires_at, state, work_id, effect)
-VALUES ($1::text, $2::text, $3::bytea, $4::text, clock_timestamp() + $5::bigint * interval '1 microsecond', 'sending', $6::text, $7::text)
+INSERT INTO idem.sent_messages AS sent_messages (channel, chat_id, content_hash, effect_key, expires_at, state, work_id, effect, per_hash)
+VALUES ($1::text, $2::text, $3::bytea, $4::text, clock_timestamp() + $5::bigint * interval '1 microsecond', 'sending', $6::text, $7::text, $8::text)
 ON CONFLICT (channel, chat_id, content_hash) DO UPDATE SET
-	state = 'sending', work_id = excluded.work_id, effect = excluded.effect, effect_key = excluded.effect_key,
+	state = 'sending', work_id = excluded.work_id, effect = excluded.effect, per_hash = excluded.per_hash, effect_key = excluded.effect_key,
 	result_codec = '', result = NULL, external_ref = '', last_error = '', sent_at = NULL,
 	expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond'
 WHERE sent_messages.expires_at <= clock_timestamp()
@@ -157,7 +157,7 @@ RETURNING true`
 
 // messageSQL says who has it.
 const messageSQL = `
-SELECT m.state, m.work_id, m.effect, m.effect_key, m.result_codec, m.result, m.external_ref, m.last_error, m.sent_at, m.expires_at,
+SELECT m.state, m.work_id, m.effect, m.per_hash, m.effect_key, m.result_codec, m.result, m.external_ref, m.last_error, m.sent_at, m.expires_at,
 	least(m.expires_at, CASE w.state WHEN 'running' THEN w.locked_until WHEN 'failed' THEN w.next_attempt_at END)
 FROM idem.sent_messages AS m LEFT JOIN idem.work_log AS w ON w.work_id = m.work_id
 WHERE m.channel = $1::text AND m.chat_id = $2::text AND m.content_hash = $3::bytea`

@@ -15,10 +15,10 @@ import (
 // given it up, and whose time is not over. An effect of the same key without a row
 // is another one: its work was forgotten, and what had it may have sent it.
 const claimMessageSQL = `
-INSERT INTO sent_messages AS sent_messages (channel, chat_id, content_hash, effect_key, expires_at, state, work_id, effect)
-VALUES (?1, ?2, ?3, ?4, ?5, 'sending', ?6, ?7)
+INSERT INTO sent_messages AS sent_messages (channel, chat_id, content_hash, effect_key, expires_at, state, work_id, effect, per_hash)
+VALUES (?1, ?2, ?3, ?4, ?5, 'sending', ?6, ?7, ?9)
 ON CONFLICT (channel, chat_id, content_hash) DO UPDATE SET
-	state = 'sending', work_id = excluded.work_id, effect = excluded.effect, effect_key = excluded.effect_key,
+	state = 'sending', work_id = excluded.work_id, effect = excluded.effect, per_hash = excluded.per_hash, effect_key = excluded.effect_key,
 	result_codec = '', result = NULL, external_ref = '', last_error = '', sent_at = NULL, expires_at = excluded.expires_at
 WHERE sent_messages.expires_at <= ?8
 	OR sent_messages.state = 'sending' AND sent_messages.effect_key = excluded.effect_key
@@ -30,7 +30,7 @@ const messageSQL = `
 SELECT EXISTS (
 		SELECT 1 FROM work_log
 		WHERE work_id = ?4 AND claim_token = ?5 AND state = 'running' AND (NOT ?7 OR locked_until > ?6)),
-	m.state, m.work_id, m.effect, m.effect_key, m.result_codec, m.result, m.external_ref, m.last_error, m.sent_at, m.expires_at,
+	m.state, m.work_id, m.effect, m.per_hash, m.effect_key, m.result_codec, m.result, m.external_ref, m.last_error, m.sent_at, m.expires_at,
 	min(m.expires_at, coalesce(CASE w.state WHEN 'running' THEN w.locked_until WHEN 'failed' THEN w.next_attempt_at END, m.expires_at))
 FROM sent_messages AS m ` + byMessage + ` LEFT JOIN work_log AS w ` + byWork + ` ON w.work_id = m.work_id
 WHERE m.channel = ?1 AND m.chat_id = ?2 AND m.content_hash = ?3`
@@ -78,7 +78,7 @@ func scanMessage(row scanner) (*idem.SentMessage, error) {
 		sent           sql.NullInt64
 		expires, until int64
 	)
-	err := row.Scan(&held, (*string)(&m.State), &id, &m.Effect, &m.Key, &m.Result.Codec, &result, &m.ExternalRef, &m.Error, &sent, &expires, &until)
+	err := row.Scan(&held, (*string)(&m.State), &id, &m.Effect, &m.Per, &m.Key, &m.Result.Codec, &result, &m.ExternalRef, &m.Error, &sent, &expires, &until)
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,7 @@ func (m *model) writeEffect(e idem.EffectWrite, now time.Time) (idem.EffectWritt
 		if taken := m.taken(e, now); taken != nil {
 			return idem.EffectWritten{Taken: taken}, nil
 		}
-		m.messages[e.Message.MessageID] = idem.SentMessage{State: idem.MessageSending, ID: e.ID, Effect: e.Name, Key: e.Key, ExpiresAt: now.Add(e.Message.TTL)}
+		m.messages[e.Message.MessageID] = idem.SentMessage{State: idem.MessageSending, ID: e.ID, Effect: e.Name, Per: e.Per, Key: e.Key, ExpiresAt: now.Add(e.Message.TTL)}
 	}
 	startedAt := m.moveEffect(e, now)
 	if e.Message != nil {

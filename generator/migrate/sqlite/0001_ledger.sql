@@ -111,6 +111,7 @@ CREATE TABLE sent_messages (
   state        TEXT    NOT NULL CHECK (state IN ('sending', 'sent', 'given_up')),
   work_id      TEXT    NOT NULL,
   effect       TEXT    NOT NULL,
+  per_hash     TEXT    NOT NULL DEFAULT '',
   effect_key   TEXT    NOT NULL,
   result       BLOB,
   result_codec TEXT    NOT NULL DEFAULT '',

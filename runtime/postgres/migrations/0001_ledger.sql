@@ -118,6 +118,7 @@ CREATE TABLE idem.sent_messages (
   state        text    NOT NULL CHECK (state IN ('sending', 'sent', 'given_up')),
   work_id      text COLLATE "C" NOT NULL,
   effect       text    NOT NULL,
+  per_hash     text COLLATE "C" NOT NULL DEFAULT '',
   effect_key   text COLLATE "C" NOT NULL,
   result       bytea,
   result_codec text    NOT NULL DEFAULT '',
