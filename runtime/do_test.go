@@ -562,6 +562,71 @@ func TestForgottenWorkIsNewWork(t *testing.T) {
 	w.wantCalls(2)
 }
 
+// fences remembers the fence of each claim that was won.
+type fences struct {
+	idem.Store[*sql.Tx]
+	won []idem.Fence
+}
+
+func (s *fences) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+	claimed, err := s.Store.Claim(ctx, c)
+	if claimed.Won {
+		s.won = append(s.won, c.Fence)
+	}
+	return claimed, err
+}
+
+// A name that a program has at each start, such as its host's, would let it take the
+// lock of the run before it for its own.
+func TestEveryClaimHasAFenceOfItsOwn(t *testing.T) {
+	w := newWorld(t)
+	s := &fences{Store: w.store}
+	ledger := idem.NewLedger[*sql.Tx](s) // the world closes the store
+	boom := errors.New("boom")
+	c := idem.Define(ledger, spec(func(context.Context, *idem.Run, order) (receipt, error) { return receipt{}, boom }))
+	for range 3 {
+		_, err := c.Do(t.Context(), order{ID: "1"})
+		w.due(err)
+	}
+	tokens := make(map[idem.Token]bool)
+	for _, fence := range s.won {
+		tokens[fence.Token] = true
+		if _, err := w.store.End(t.Context(), idem.End{Fence: fence, State: idem.StateDone, Window: idem.Forever()}); !errors.Is(err, idem.ErrLeaseLost) {
+			t.Errorf("after its attempt a fence ends the work: %v", err)
+		}
+	}
+	if len(s.won) != 3 || len(tokens) != 3 {
+		t.Errorf("%d claims of one program have %d fences", len(s.won), len(tokens))
+	}
+}
+
+// There is one way into the work, also for what a person takes from the dead
+// letters: through the claim, past the effects that were made.
+func TestDeadWorkThatIsReplayedMakesNoEffectTwice(t *testing.T) {
+	w := newWorld(t)
+	charge := idem.Once(w.effect("charge"), idem.Ask)
+	failure := idem.Permanent(errors.New("no such account"))
+	s := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		paid, err := charge.Do(ctx, run, in)
+		return paid, errors.Join(err, failure)
+	})
+	c := idem.Define(w.ledger, s)
+	_, err := c.Do(t.Context(), order{ID: "1"})
+	wantIs(t, err, idem.ErrDead)
+	if _, err = c.Do(t.Context(), order{ID: "1"}); !errors.Is(err, idem.ErrDead) {
+		t.Errorf("a duplicate of dead work: %v", err)
+	}
+	failure = nil
+	w.exec(`update work_log set state = 'failed', next_attempt_at = 0, done_at = null, expires_at = null, budget_left = 5`)
+	for range 2 {
+		result, err := c.Do(t.Context(), order{ID: "1"})
+		if err != nil || result.Value.Ref != "ref-1" || result.Attempt != 2 {
+			t.Errorf("replayed: %+v, %v", result, err)
+		}
+	}
+	w.wantCalls(1)
+}
+
 func TestDroppedResultNeverRunsTheWorkAgain(t *testing.T) {
 	w := newWorld(t, idem.WithResultCap(10))
 	var runs atomic.Int64

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	idem "github.com/idemgen/idem/runtime"
@@ -120,5 +121,33 @@ func TestPeopleCanReadTheView(t *testing.T) {
 	got := scalar[string](t, a.pool, a.sql(`SELECT payload || ' ' || result || ' ' || state FROM $.work_view WHERE created_at LIKE '2%Z'`))
 	if want := `{"name":"Ünal"} "\377" done`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestTablesRefuseWhatCannotBe(t *testing.T) {
+	a := newApp(t)
+	row := a.sql(`INSERT INTO $.work_log (work_id, kind, version, state, attempt, budget_left, created_at, updated_at) VALUES (repeat('0', 64), 'k', 1, 'unknown', 1, 0, now(), now())`)
+	mustExec(t, a.pool, row)
+	const refused = "23514" // check_violation
+	for what, set := range map[string]string{
+		"a state of its own":               `state = 'finished'`,
+		"running without a lease's end":    `state = 'running', claim_token = decode(repeat('00', 16), 'hex')`,
+		"running without an owner":         `state = 'running', locked_until = now()`,
+		"an owner of work that is over":    `claim_token = decode(repeat('00', 16), 'hex')`,
+		"a lease of work that is over":     `locked_until = now()`,
+		"failed without a next attempt":    `state = 'failed'`,
+		"done without a time":              `state = 'done'`,
+		"an expiry of work that is not":    `expires_at = now()`,
+		"a payload without a codec":        `payload = ''`,
+		"a result's codec without a value": `result_codec = 'json'`,
+		"a budget below zero":              `budget_left = -1`,
+		"a short token":                    `state = 'running', locked_until = now(), claim_token = decode(repeat('00', 15), 'hex')`,
+		"a short hash":                     `payload_hash = decode(repeat('00', 31), 'hex')`,
+		"a short ID":                       `work_id = 'abc'`,
+	} {
+		var e *pgconn.PgError
+		if _, err := a.pool.Exec(t.Context(), a.sql(`UPDATE $.work_log SET `)+set); !errors.As(err, &e) || e.Code != refused {
+			t.Errorf("the table took %s: %v", what, err)
+		}
 	}
 }

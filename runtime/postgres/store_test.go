@@ -5,7 +5,13 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -245,4 +251,103 @@ func (m moving) End(ctx context.Context, e idem.End) (idem.Ended, error) {
 func (m moving) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
 	m.move()
 	return m.w.Renew(ctx, leases)
+}
+
+// Behind a pooler that gives each transaction another connection, whatever a
+// transaction leaves on its connection is somebody else's.
+func TestNothingOutlivesATransaction(t *testing.T) {
+	const left = `SELECT
+		(SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory'),
+		(SELECT count(*) FROM pg_listening_channels()),
+		(SELECT count(*) FROM pg_prepared_statements),
+		(SELECT count(*) FROM pg_class WHERE relpersistence = 't' AND pg_table_is_visible(oid)),
+		(SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') FROM pg_settings WHERE source = 'session')`
+	type leftovers struct {
+		locks, channels, statements, tables int
+		settings                            string
+	}
+	var mu sync.Mutex
+	var before leftovers
+	seen := 0
+	look := func(conn *pgx.Conn) (found leftovers) {
+		row := conn.QueryRow(context.WithoutCancel(t.Context()), left)
+		if err := row.Scan(&found.locks, &found.channels, &found.statements, &found.tables, &found.settings); err != nil {
+			t.Errorf("what is left: %v", err)
+		}
+		return found
+	}
+	pool := newPool(t, func(c *pgxpool.Config) {
+		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+		c.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+			mu.Lock()
+			defer mu.Unlock()
+			before = look(conn)
+			return nil
+		}
+		c.AfterRelease = func(conn *pgx.Conn) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			seen++
+			if found := look(conn); found != before {
+				t.Errorf("left on the connection: %+v, and %+v was there", found, before)
+			}
+			return false // nobody gets this connection again
+		}
+	})
+	s := openStore(t, pool, postgres.WithSchema(newSchema(t, newPool(t))))
+	for i := range 3 {
+		c := claimOf("a", byte(i+1))
+		c.Version, c.Predecessors = 2, []idem.Predecessor{{ID: idem.HashWorkID([]byte("former")), Version: 1}}
+		claimed := mustWin(t, s, c)
+		fence := idem.Fence{ID: claimed.Work.ID, Token: c.Token}
+		if _, err := s.WriteEffect(t.Context(), effectOf(fence, idem.EffectStarted)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Renew(t.Context(), []idem.Lease{{Fence: fence, For: time.Minute}}); err != nil {
+			t.Fatal(err)
+		}
+		err := s.InTx(t.Context(), func(ctx context.Context, session idem.Session[pgx.Tx]) error {
+			_, err := session.End(ctx, idem.End{Fence: fence, State: idem.StateFailed})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool.Close() // waits for what looks at released connections
+	if seen < 12 {
+		t.Errorf("only %d connections were looked at", seen)
+	}
+}
+
+// A lease that one machine's clock has begun must not be judged by another's.
+func TestNoClockOfTheProgramIsRead(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read++
+		ast.Inspect(file, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if of, ok := selector.X.(*ast.Ident); ok && of.Name == "time" && slices.Contains([]string{"Now", "Since", "Until"}, selector.Sel.Name) {
+				t.Errorf("%s reads time.%s", path, selector.Sel.Name)
+			}
+			return true
+		})
+	}
+	if read < 5 {
+		t.Errorf("only %d files were read", read)
+	}
 }

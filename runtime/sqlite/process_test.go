@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -43,6 +44,40 @@ func TestOfTwoStoresOnOneFileOneWins(t *testing.T) {
 			t.Errorf("work %d has %d owners", i, got)
 		}
 	}
+}
+
+// A transaction that begins to read and then wants to write fails at once if
+// somebody else has written meanwhile, whatever the busy timeout. None of these do.
+func TestWritesOfTwoStoresWaitForEachOther(t *testing.T) {
+	path := newLedger(t)
+	stores := []*sqlite.Store{openStore(t, path), openStore(t, path)}
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			s := stores[i%2]
+			for j := range 25 {
+				c := claimOf(fmt.Sprint(i, j), 1)
+				claimed, err := s.Claim(t.Context(), c) // reads and writes
+				if err != nil || !claimed.Won {
+					t.Errorf("claim: won %t, %v", claimed.Won, err)
+					return
+				}
+				err = s.InTx(t.Context(), func(ctx context.Context, session idem.Session[*sql.Tx]) error {
+					var n int
+					if err := session.Tx().QueryRowContext(ctx, `SELECT count(*) FROM work_log`).Scan(&n); err != nil {
+						return err
+					}
+					_, err := session.End(ctx, doneOf(c.Fence))
+					return err
+				})
+				if err != nil {
+					t.Errorf("a read, then a write: %v", err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // A lease is judged by the ledger's clock, not by that of the machine that looks.
