@@ -71,6 +71,14 @@ const schema = `create table if not exists invoice_drafts (
 
 // Open opens the program's database and, in the same file, its ledger.
 func Open(ctx context.Context, path string, opts ...sqlite.Option) (*sql.DB, *idem.Ledger[*sql.Tx], error) {
+	db, store, err := open(ctx, path, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, idem.NewLedger(store), nil
+}
+
+func open(ctx context.Context, path string, opts ...sqlite.Option) (*sql.DB, *sqlite.Store, error) {
 	if err := sqlite.Migrate(ctx, path); err != nil {
 		return nil, nil, err
 	}
@@ -85,5 +93,5 @@ func Open(ctx context.Context, path string, opts ...sqlite.Option) (*sql.DB, *id
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	return db, idem.NewLedger(store), nil
+	return db, store, nil
 }

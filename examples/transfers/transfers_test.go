@@ -17,12 +17,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idem/examples/transfers"
-	"github.com/idemgen/idem/internal/pgtest"
 	idem "github.com/idemgen/idem/runtime"
 	"github.com/idemgen/idem/runtime/postgres"
 )
 
-var server = pgtest.New()
+var server = transfers.Server
 
 // Of a process that is to be killed: the database's URL, and how many orders it is
 // to work through.

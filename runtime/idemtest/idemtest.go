@@ -22,6 +22,9 @@ type Program[In, Out, Tx any] struct {
 	// Input is one delivery of the work. It is asked for each delivery, so that what
 	// differs between deliveries can.
 	Input func() In
+	// Pass is told that time passes, by so much at once, for clocks that do not ask
+	// [World.Now]: that of a database server, say. May be nil.
+	Pass func(d time.Duration)
 	// Patience is how long one delivery may take, in real time, before it counts as
 	// hung. Zero is ten seconds.
 	Patience time.Duration

@@ -81,6 +81,7 @@ func (h *harness[In, Out, Tx]) play(t *testing.T, s schedule) *played {
 		}
 	}
 	g := &game[In, Out, Tx]{harness: h, w: w, program: h.world(t, w), schedule: s, played: &played{schedule: s}}
+	w.passed = g.program.Pass
 	if g.program.Patience == 0 {
 		g.program.Patience = patience
 	}

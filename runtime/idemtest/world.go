@@ -20,6 +20,7 @@ type World struct {
 	happened map[string]int
 	counters map[string]func() int
 	history  []string
+	passed   func(d time.Duration) // may be nil
 
 	// What the ledger has been told, and has kept.
 	work    idem.WorkID // the one under test
@@ -91,16 +92,20 @@ func (w *World) notef(format string, args ...any) {
 
 // pass lets time pass.
 func (w *World) pass(d time.Duration) {
-	if d <= 0 {
-		return
-	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.offset += d
 	w.note("%s pass", d.Round(time.Millisecond))
+	w.mu.Unlock()
+	if w.passed != nil {
+		w.passed(d)
+	}
 }
 
-func (w *World) passUntil(t time.Time) { w.pass(t.Sub(w.Now()) + time.Millisecond) }
+// passUntil lets time pass until t: some in any case, since that may be told by a
+// clock which is not quite this one.
+func (w *World) passUntil(t time.Time) {
+	w.pass(max(t.Sub(w.Now())+time.Millisecond, time.Second))
+}
 
 // passLease lets so much time pass that no lease is left, and that whatever has been
 // called can be seen.

@@ -1,10 +1,5 @@
 package postgres
 
-// WithClock replaces the server's clock by another expression.
-func WithClock(expression string) Option {
-	return func(o *options) { o.clock = expression }
-}
-
 // Purging is a statement of a purge for an EXPLAIN, with values in the place of its
 // parameters.
 type Purging struct {

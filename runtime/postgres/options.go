@@ -31,6 +31,12 @@ func WithLockTimeout(d time.Duration) Option {
 	return func(o *options) { o.lockTimeout = d }
 }
 
+// WithClock replaces the server's clock by another SQL expression, for tests:
+// clock_timestamp() and what a table says has passed, say.
+func WithClock(expression string) Option {
+	return func(o *options) { o.clock = expression }
+}
+
 func newOptions(opts []Option) (*options, error) {
 	o := &options{schema: "idem", lockTimeout: 5 * time.Second, clock: "clock_timestamp()"}
 	for _, opt := range opts {
