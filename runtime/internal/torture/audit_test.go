@@ -18,6 +18,7 @@ type sums struct {
 	deliveries, lostLeases, attempts   int
 	drafts, keyed, upserted, found     int
 	sent, repeated, extra, unknownSent int
+	messages                           int
 }
 
 func (s *sums) add(o sums) {
@@ -38,6 +39,7 @@ func (s *sums) add(o sums) {
 	s.repeated += o.repeated
 	s.extra += o.extra
 	s.unknownSent += o.unknownSent
+	s.messages += o.messages
 }
 
 func (s sums) String() string {
@@ -51,9 +53,10 @@ func (s sums) String() string {
 	upsert       %7d
 	find_first   %7d   of them extra %d
 	once         %7d
-	repeatable   %7d`,
+	repeatable   %7d
+	messages     %7d   each wanted by two works`,
 		s.kills, s.troubles, s.works, s.deliveries, s.attempts, s.lostLeases, s.done, s.unknown, s.unknownSent, s.dead, briefAttempts,
-		s.drafts, s.keyed, s.upserted, s.found, s.extra, s.sent, s.repeated)
+		s.drafts, s.keyed, s.upserted, s.found, s.extra, s.sent, s.repeated, s.messages)
 }
 
 // record is what the ledger says of one piece of work.
@@ -134,7 +137,7 @@ func effectsOf(kind string) []string {
 	switch kind {
 	case "one":
 		return []string{"second", "transaction"}
-	case "brief":
+	case "brief", "greet":
 		return []string{"upsert"}
 	case "parent":
 		return []string{"child", "upsert"}
@@ -195,7 +198,7 @@ func (a *auditor) broken(rec record) (broken []string) {
 // key that the provider has forgotten.
 func (a *auditor) mayBeUnknown(rec record) bool {
 	switch rec.kind {
-	case "one", "brief":
+	case "one", "brief", "greet":
 		return false
 	case "parent":
 		return a.records[parcel{"child", rec.subject}].state == idem.StateUnknown
@@ -252,12 +255,18 @@ func (a *auditor) made(rec record, name string) (count int, price int64) {
 		d := a.drafts[[3]string{rec.kind, rec.subject, name}]
 		return d.rows, d.price
 	}
-	at := place{rec.kind, rec.subject, idem.Guard(name)}
+	at := place{rec.kind, recipient(rec.subject), idem.Guard(name)}
 	return a.round.provider.count(at), a.round.provider.prices[at]
 }
 
 func (a *auditor) count(rec record, name string, count int) {
 	s := &a.sums
+	if rec.kind == "greet" {
+		if rec.subject == recipient(rec.subject) {
+			s.messages += count
+		}
+		return
+	}
 	switch name {
 	case "transaction", "second":
 		s.drafts += count

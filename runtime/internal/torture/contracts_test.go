@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -64,6 +65,7 @@ var kinds = []struct {
 	{"repeat", 2},  // the same, and the message is repeated
 	{"one", 3},     // all in one transaction
 	{"parent", 2},  // with a child, which is like ask
+	{"greet", 2},   // two of them send one message
 	{"brief", 2},   // few attempts, so that some work is buried
 }
 
@@ -80,6 +82,7 @@ func define[Tx any](ledger *idem.Ledger[Tx], provider client, remembersFor time.
 		"repeat":  asWork(d.contract("repeat", 500, d.allGuards(idem.Repeat))),
 		"one":     asWork(idem.Define(ledger, one)),
 		"parent":  asWork(d.contract("parent", 500, d.withChild(child))),
+		"greet":   asWork(d.contract("greet", 500, d.greeting())),
 		"brief":   asWork(d.contract("brief", briefAttempts, d.charge())),
 	}
 }
@@ -235,3 +238,25 @@ func (d definer[Tx]) withChild(contract idem.Contract[order, receipt]) handler {
 		return charge(ctx, run, in)
 	}
 }
+
+// greeting is a handler that sends a message which other work sends as well: that
+// of the twin.
+func (d definer[Tx]) greeting() handler {
+	e := d.effect(idem.GuardUpsert)
+	e.Message = &idem.Message[input]{
+		Channel: "chat", TTL: 24 * time.Hour,
+		To:   func(dst []byte, in input) ([]byte, error) { return append(dst, in.Subject...), nil },
+		Body: func(dst []byte, in input) ([]byte, error) { return append(dst, `"hello"`...), nil },
+	}
+	effects := map[string]*idem.Guarded[input, answer]{"upsert": idem.Upsert(e)}
+	return func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		return inAnyOrder(ctx, run, effects, input{Subject: recipient(in.Subject)})
+	}
+}
+
+// recipient is to whom the work of a subject sends its message.
+func recipient(subject string) string { return strings.TrimSuffix(subject, twin) }
+
+// twin ends the subject of work that has the same message to send as the work
+// without it.
+const twin = "/twin"

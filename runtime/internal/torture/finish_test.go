@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,14 +16,17 @@ import (
 	idem "github.com/idemgen/idem/runtime"
 )
 
-// patience is how long work may take to come to its end once nobody is killed any
-// more: some leases on a busy machine.
-const patience = 90 * time.Second
+// Once nobody is killed any more, work comes to its end. On a busy machine that takes
+// as long as it takes, as long as there is less and less of it.
+const (
+	patience = time.Minute
+	most     = 15 * time.Minute
+)
 
 // finish brings all work to its end: first by what the ledger's rows say, then by
 // delivering everything again.
 func (r *round) finish() {
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.t.Context(), most)
 	defer cancel()
 	// In this process, which was no victim's.
 	quiet := r.host.quiet(r).of(r)
@@ -70,6 +74,7 @@ type due struct {
 // run by their parents.
 func (r *round) sweep(ctx context.Context, ledger *opened, db *sql.DB, prefix string) error {
 	r.log.printf("sweep")
+	least, since := math.MaxInt, time.Now()
 	for {
 		rows, err := unfinished(ctx, db, prefix)
 		if err != nil {
@@ -81,10 +86,13 @@ func (r *round) sweep(ctx context.Context, ledger *opened, db *sql.DB, prefix st
 		if err := r.each(rows, func(row due) error { return r.runDue(ctx, ledger, row) }); err != nil {
 			return fmt.Errorf("%d rows are stuck, such as %s %s: %w", len(rows), rows[0].kind, rows[0].in.Subject, err)
 		}
-		sleep(ctx, 20*time.Millisecond)
-		if ctx.Err() != nil {
+		if len(rows) < least {
+			least, since = len(rows), time.Now()
+		}
+		if time.Since(since) > patience {
 			return fmt.Errorf("%d rows are stuck, such as %s %s", len(rows), rows[0].kind, rows[0].in.Subject)
 		}
+		sleep(ctx, 20*time.Millisecond)
 	}
 }
 

@@ -130,11 +130,13 @@ func (h *postgresHost) disturb(ctx context.Context, r *round) error {
 				return nil
 			}
 			r.log.printf("server: crash")
+			began := time.Now()
 			if err := h.server.Crash(); err != nil {
 				return err
 			}
 			r.troubles.Add(1)
 			r.log.printf("server: back")
+			sleep(ctx, time.Since(began)) // up for as long as it was down, at least
 		}
 	case backendKilled:
 		return h.killBackends(ctx, r)

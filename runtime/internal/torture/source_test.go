@@ -120,6 +120,11 @@ func (s *source) next(victim int) (parcel, bool) {
 	}
 	p := parcel{s.kind(), fmt.Sprint(len(s.delivered) + 1)}
 	s.delivered[p] = true
+	if p.kind == "greet" {
+		other := parcel{p.kind, p.subject + twin}
+		s.delivered[other] = true
+		s.wait(other, s.dice.IntN(20))
+	}
 	if s.dice.IntN(3) == 0 {
 		s.wait(p, s.dice.IntN(100))
 	}
