@@ -36,6 +36,7 @@ type core struct {
 
 type coreStore interface {
 	Writer
+	Amender
 	Lookup(ctx context.Context, id WorkID) (Work, error)
 	Register(ctx context.Context, contracts []Registration) ([]Registration, error)
 	ExclusiveTx() bool

@@ -19,6 +19,7 @@ import (
 type Store[Tx any] interface {
 	Writer
 	Purger
+	Amender
 
 	// Lookup reads one piece of work without locking anything. The zero Work
 	// means that there is none, or that its window is over. An ID that an alias

@@ -28,10 +28,12 @@ type statements struct {
 	purgeEffects, purgeAttempts, purgeWork string
 	purgeAliases, purgeMarks, purgeKinds   string
 	purgeMessages, places, purgePlaces     string
+
+	amend amendStatements
 }
 
 func newStatements(o *options) statements {
-	var s statements
+	s := statements{amend: newAmendStatements(o)}
 	for _, p := range []struct {
 		to   *string
 		text string

@@ -175,6 +175,16 @@ func (s *clocked) InTx(ctx context.Context, fn func(ctx context.Context, s idem.
 	})
 }
 
+func (s *clocked) Inspect(ctx context.Context, id idem.WorkID) (idem.Inspection, error) {
+	s.move()
+	return s.Store.Inspect(ctx, id)
+}
+
+func (s *clocked) Amend(ctx context.Context, id idem.WorkID, decide func(idem.Inspection) (idem.Amendment, error)) error {
+	s.move()
+	return s.Store.Amend(ctx, id, decide)
+}
+
 func (s *clocked) Expired(ctx context.Context, limit int) ([]idem.WorkID, error) {
 	s.move()
 	return s.Store.Expired(ctx, limit)

@@ -118,14 +118,14 @@ func (w *writer) remember(ctx context.Context, e idem.End, watched bool, now int
 }
 
 // forgotten: the row is there, but its window is over. Dead work is kept until
-// somebody has looked at it.
-func (s *Store) forgotten(ctx context.Context, w idem.Work) (over bool, err error) {
+// somebody has looked at it. over asks overSQL.
+func forgotten(w idem.Work, over func(args ...any) *sql.Row) (gone bool, err error) {
 	if w.State != idem.StateDone || w.Forever || w.ExpiresAt.After(w.Now) || w.UntilSuccess == "" {
 		return w.State == idem.StateDone && !w.Forever && !w.ExpiresAt.After(w.Now), nil
 	}
-	err = s.over.QueryRowContext(ctx, w.ID.String(), w.Now.UnixMicro(), w.DoneAt.UnixMicro()).Scan(&over)
+	err = over(w.ID.String(), w.Now.UnixMicro(), w.DoneAt.UnixMicro()).Scan(&gone)
 	if errors.Is(err, sql.ErrNoRows) { // somebody has claimed it meanwhile
 		return true, nil
 	}
-	return over, err
+	return gone, err
 }

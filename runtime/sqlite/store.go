@@ -73,7 +73,7 @@ func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
 	case err != nil:
 		return idem.Work{}, s.wrap(ctx, "lookup", err)
 	}
-	gone, err := s.forgotten(ctx, work)
+	gone, err := forgotten(work, func(args ...any) *sql.Row { return s.over.QueryRowContext(ctx, args...) })
 	if err != nil {
 		return idem.Work{}, s.wrap(ctx, "lookup", err)
 	}

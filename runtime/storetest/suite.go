@@ -33,6 +33,7 @@ func Run[Tx any](t *testing.T, open Opener[Tx]) {
 		{"Latest", latestTests[Tx]()},
 		{"Successes", successTests[Tx]()},
 		{"Messages", messageTests[Tx]()},
+		{"Amendments", amendTests[Tx]()},
 		{"Purges", purgeTests[Tx]()},
 		{"Values", valueTests[Tx]()},
 		{"Keys", keyTests[Tx]()},
