@@ -191,6 +191,9 @@ type Spec[In, Out any] struct {
 	// OneTransaction commits claim, effects and completion together. Only for
 	// contracts all of whose effects have the guard transaction.
 	OneTransaction bool
+	// Effects are those that the handler has, so that what a person says of their
+	// results can be checked: see [Ledger.Resolve]. May be nil.
+	Effects []Declared
 	// Removed are the ledger's names of effects that the handler no longer has: an
 	// attempt completes without asking for those that an earlier one has done. May
 	// be nil.

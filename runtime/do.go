@@ -28,6 +28,7 @@ func Define[Tx, In, Out any](l *Ledger[Tx], s Spec[In, Out]) Contract[In, Out] {
 	var reg *registered
 	if broken == nil {
 		l.knowLease(s.Lease)
+		l.known.add(s.Kind, s.Version, s.Retry.MaxAttempts, s.Effects)
 		reg = l.registry.add(Registration{Kind: s.Kind, Version: s.Version, Digest: s.Digest, Module: s.Module})
 	}
 	return &contract[Tx, In, Out]{

@@ -69,6 +69,14 @@ var (
 	ErrKindTaken = errors.New("the kind and version belong to another contract")
 	// ErrClosed: the ledger was closed.
 	ErrClosed = errors.New("the ledger is closed")
+	// ErrNoWork: the ledger has no such work, or its window is over.
+	ErrNoWork = errors.New("there is no such work")
+	// ErrChanged: the work is not as it was when a person looked at it.
+	ErrChanged = errors.New("the work has changed since it was looked at")
+	// ErrTooEarly: before Error.RetryAt nobody can tell that an effect did not happen.
+	ErrTooEarly = errors.New("it is too early to say that it did not happen")
+	// ErrDecision: what a person has decided does not fit the work.
+	ErrDecision = errors.New("the decision does not fit")
 	// ErrContract: a Spec or an Effect lacks something that it cannot be without.
 	ErrContract = errors.New("the contract is not valid")
 )
@@ -121,7 +129,11 @@ func (e *Error) Error() string {
 		return b.String() + strings.ReplaceAll(e.Cause.Error(), work, "")
 	}
 	b.WriteString(e.Reason.Error())
-	if !e.RetryAt.IsZero() {
+	switch {
+	case e.RetryAt.IsZero():
+	case e.Reason == ErrTooEarly:
+		fmt.Fprintf(&b, ", before %s", e.RetryAt.Add(time.Second-1).UTC().Format(time.RFC3339))
+	default:
 		what := "next"
 		if e.State == StateRunning {
 			what = "its lease ends"

@@ -27,6 +27,7 @@ type core struct {
 	leases    *keeper
 	flights   flights
 	registry  *registry
+	known     knownContracts
 
 	mu      sync.Mutex
 	lease   time.Duration // the shortest of the contracts defined over the ledger
