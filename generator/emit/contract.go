@@ -210,6 +210,9 @@ func (f *file) spec(c *model.Contract) []pair {
 	if c.OneTransaction() {
 		fields = append(fields, pair{"OneTransaction", "true"})
 	}
+	if len(c.Effects) > 0 {
+		fields = append(fields, keyed("Effects", f.declared(c)))
+	}
 	if len(s.Removed) > 0 {
 		var names []string
 		for _, r := range s.Removed {

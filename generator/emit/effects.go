@@ -28,6 +28,15 @@ func (f *file) guards(c *model.Contract) string {
 	return f.v("guards") + " := &" + literal(f.kinds[c].guards, fields...)
 }
 
+// declared lists the guarded effects.
+func (f *file) declared(c *model.Contract) jen.Code {
+	var list []jen.Code
+	for _, field := range guardFields(c) {
+		list = append(list, jen.Id(f.v("guards")).Dot(field))
+	}
+	return jen.Index().Add(f.idem("Declared")).Values(list...)
+}
+
 // guard makes one guarded effect.
 func (f *file) guard(c *model.Contract, e *model.Effect) string {
 	if e.Child != nil {
