@@ -198,12 +198,13 @@ func (l *Ledger[Tx]) Acknowledge(ctx context.Context, d Decision) error {
 	})
 }
 
-// refusal of a decision; the Error around it says of which work.
+// undecidable is why a decision was not carried out.
 type undecidable struct {
 	reason error
 	effect string
 	at     time.Time
 	text   string
+	work   Work // as it is
 }
 
 func (e *undecidable) Error() string { return e.text }
@@ -225,22 +226,25 @@ func (l *Ledger[Tx]) decide(ctx context.Context, d Decision, plan func(Inspectio
 	if err := d.complete(); err != nil {
 		return &Error{Reason: ErrDecision, ID: d.ID, Cause: err}
 	}
-	var work Work
-	err := l.store.Amend(ctx, d.ID, func(seen Inspection) (Amendment, error) {
-		work = seen.Work
+	// The plan may be made when this caller has left: it hands over what it finds.
+	err := l.store.Amend(ctx, d.ID, func(seen Inspection) (a Amendment, err error) {
 		switch {
-		case work.State == "":
-			return Amendment{}, &undecidable{reason: ErrNoWork}
+		case seen.Work.State == "":
+			err = &undecidable{reason: ErrNoWork}
 		case seen.Revision() != d.Seen:
-			return Amendment{}, &undecidable{reason: ErrChanged}
+			err = &undecidable{reason: ErrChanged}
+		default:
+			a, err = plan(seen)
 		}
-		a, err := plan(seen)
+		if refused, ok := errors.AsType[*undecidable](err); ok {
+			refused.work = seen.Work
+		}
 		for i := range a.Audits {
 			a.Audits[i].Who, a.Audits[i].Reason = d.Who, d.Why
 		}
 		return a, err
 	})
-	return decisionError(d.ID, work, err)
+	return decisionError(d.ID, err)
 }
 
 func (d Decision) complete() error {
@@ -257,19 +261,20 @@ func (d Decision) complete() error {
 	return nil
 }
 
-func decisionError(id WorkID, work Work, err error) error {
-	if err == nil {
+func decisionError(id WorkID, err error) error {
+	refused, ok := errors.AsType[*undecidable](err)
+	switch {
+	case err == nil:
 		return nil
+	case !ok:
+		return &Error{Reason: ErrLedger, ID: id, Cause: err}
 	}
-	if !work.ID.IsZero() {
-		id = work.ID // as the ledger calls it
+	e := &Error{Reason: refused.reason, ID: id, Effect: refused.effect, RetryAt: refused.at}
+	if w := refused.work; !w.ID.IsZero() {
+		e.Kind, e.ID, e.State, e.Attempt = w.Kind, w.ID, w.State, w.Attempt
 	}
-	e := &Error{Reason: ErrLedger, Kind: work.Kind, ID: id, State: work.State, Attempt: work.Attempt, Cause: err}
-	if refused, ok := errors.AsType[*undecidable](err); ok {
-		e.Reason, e.Effect, e.RetryAt, e.Cause = refused.reason, refused.effect, refused.at, nil
-		if refused.text != "" {
-			e.Cause = errors.New(refused.text)
-		}
+	if refused.text != "" {
+		e.Cause = errors.New(refused.text)
 	}
 	return e
 }

@@ -258,11 +258,15 @@ var errs = map[string]error{
 	"ErrSchema": idem.ErrSchema, "ErrClosed": idem.ErrClosed, "ErrContract": idem.ErrContract,
 	"ErrKey": idem.ErrKey, "ErrKindTaken": idem.ErrKindTaken,
 	"ErrUnreadable": idem.ErrUnreadable, "ErrTampered": idem.ErrTampered,
+	"ErrNoWork": idem.ErrNoWork, "ErrChanged": idem.ErrChanged, "ErrTooEarly": idem.ErrTooEarly, "ErrDecision": idem.ErrDecision,
 }
 
 func TestTheErrorsPageHoldsAllErrors(t *testing.T) {
 	page := read(t, "docs/errors.md")
-	named := append(firstWords(section(t, page, "## What Do returns")), firstWords(section(t, page, "## What the effects return inside the handler"))...)
+	var named []string
+	for _, heading := range []string{"## What Do returns", "## Deciding about unknown work", "## What the effects return inside the handler"} {
+		named = append(named, firstWords(section(t, page, heading))...)
+	}
 	slices.Sort(named)
 	var declared []string
 	for _, m := range regexp.MustCompile(`(?m)^\t(Err\w+) += errors\.New`).FindAllStringSubmatch(read(t, "runtime/errors.go"), -1) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,125 +38,77 @@ func statementsOf(t *testing.T, heading string, want int) []string {
 	return statements
 }
 
-// TestUnknownWorkIsDecidedWithTheSQLOfTheDocs takes the statements of
-// docs/errors.md to work whose charge nobody knows about.
-func TestUnknownWorkIsDecidedWithTheSQLOfTheDocs(t *testing.T) {
-	statements := statementsOf(t, "## Deciding about unknown work, by hand", 6)
-	which, due := statements[0], statements[5]
-	for name, test := range map[string]struct {
-		decide, message string
-		want            string
-		calls           int
-	}{
-		"it happened":       {statements[1], statements[3], "theirs", 1},
-		"it did not happen": {statements[2], statements[4], "second", 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "ledger.db")
-			if err := sqlite.Migrate(t.Context(), path); err != nil {
-				t.Fatal(err)
-			}
-			store, err := sqlite.Open(t.Context(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ledger := idem.NewLedger(store)
-			defer func() {
-				if err := ledger.Close(context.Background()); err != nil {
-					t.Error(err)
-				}
-			}()
-			calls := 0
-			contract := chargeOnce(ledger, &calls)
-			if _, err := contract.Do(t.Context(), payment{"1"}); !errors.Is(err, idem.ErrOutcomeUnknown) {
-				t.Fatalf("got %v", err)
-			}
-			id, err := contract.ID(payment{"1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys := undecided(t, path, which, id)
-			if len(keys) != 1 {
-				t.Fatalf("the keys %q are to be decided, want one", keys)
-			}
-			decide(t, path, test.decide, id, keys[0])
-			decide(t, path, test.message, id, keys[0])
-			decide(t, path, due, id, keys[0])
-			// Other work with the same message, and the work itself.
-			for _, in := range []payment{{"2"}, {"1"}} {
-				result, err := contract.Do(t.Context(), in)
-				if err != nil || result.Value.Ref != test.want || calls != test.calls {
-					t.Errorf("%v: got %+v, %v after %d calls", in, result, err, calls)
-				}
-			}
-		})
+// decide is what docs/errors.md shows, to the letter.
+func decide(ctx context.Context, ledger *idem.Ledger[*sql.Tx], id idem.WorkID) error {
+	seen, err := ledger.Inspect(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, e := range seen.Undecided() { // what to look for
+		fmt.Printf("%s %s: %s, key %s, asked for with %s\n", e.Name, e.Per, e.LastError, e.Key, e.Input.Data)
+	}
+	decision := idem.Decision{ID: id, Seen: seen.Revision(), Who: "ann@example.com", Why: "theirs is in the books"}
+	resolved, err := ledger.Resolve(ctx, decision, idem.Outcome{
+		Effect: "charge", Verdict: idem.VerdictApplied,
+		Result: []byte(`{"Ref": "theirs"}`), ExternalRef: "theirs",
+	})
+	for _, warning := range resolved.Warnings {
+		fmt.Println("careful:", warning)
+	}
+	return err
+}
+
+// TestUnknownWorkIsDecidedAsTheDocsDo takes the code of docs/errors.md to work whose
+// charge nobody knows about.
+func TestUnknownWorkIsDecidedAsTheDocsDo(t *testing.T) {
+	shown := blocks(section(t, read(t, "docs/errors.md"), "## Deciding about unknown work"), "go")
+	if len(shown) != 1 || !strings.Contains(read(t, "internal/house/resolve_test.go"), "\n"+shown[0]) {
+		t.Errorf("the test runs other code than the docs show:\n%s", shown)
+	}
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	if err := sqlite.Migrate(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := idem.NewLedger(store)
+	defer func() {
+		if err := ledger.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	calls := 0
+	contract := chargeOnce(ledger, &calls)
+	if err := decide(t.Context(), ledger, mustBeUnknown(t, contract)); err != nil {
+		t.Fatal(err)
+	}
+	answersWith(t, contract, "theirs")
+	if calls != 1 {
+		t.Errorf("%d charges, want 1", calls)
 	}
 }
 
-// TestWhatIsDecidedOfOneEffectLeavesItsSiblings has two charges of one effect cut
-// off at once: what the books say of the one is not true of the other.
-func TestWhatIsDecidedOfOneEffectLeavesItsSiblings(t *testing.T) {
-	statements := statementsOf(t, "## Deciding about unknown work, by hand", 6)
-	for name, statement := range map[string]string{"it happened": statements[1], "it did not happen": statements[2]} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "ledger.db")
-			if err := sqlite.Migrate(t.Context(), path); err != nil {
-				t.Fatal(err)
-			}
-			store, err := sqlite.Open(t.Context(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ledger := idem.NewLedger(store)
-			defer func() {
-				if err := ledger.Close(context.Background()); err != nil {
-					t.Error(err)
-				}
-			}()
-			contract := chargeHalves(ledger)
-			if _, err := contract.Do(t.Context(), payment{"1"}); !errors.Is(err, idem.ErrOutcomeUnknown) {
-				t.Fatalf("got %v", err)
-			}
-			id, err := contract.ID(payment{"1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys := undecided(t, path, statements[0], id)
-			if len(keys) != 2 {
-				t.Fatalf("the keys %q are to be decided, want one for each half", keys)
-			}
-			decide(t, path, statement, id, keys[0])
-			if left := undecided(t, path, statements[0], id); !slices.Equal(left, keys[1:]) {
-				t.Errorf("the keys %q are left to be decided, want %q", left, keys[1:])
-			}
-		})
+// mustBeUnknown is work whose charge was cut off.
+func mustBeUnknown(t *testing.T, contract idem.Contract[payment, charged]) idem.WorkID {
+	t.Helper()
+	_, err := contract.Do(t.Context(), payment{"1"})
+	e, ok := errors.AsType[*idem.Error](err)
+	if !ok || e.Reason != idem.ErrOutcomeUnknown {
+		t.Fatalf("got %v", err)
 	}
+	return e.ID
 }
 
-// chargeHalves is a contract that charges both halves of a payment at once, and
-// both calls are cut off.
-func chargeHalves(ledger *idem.Ledger[*sql.Tx]) idem.Contract[payment, charged] {
-	var both sync.WaitGroup
-	both.Add(2)
-	charge := idem.Once(idem.Effect[payment, charged]{
-		Name:    "charge",
-		Payload: idem.Payload[payment]{Shape: "1", Append: canonicalPayment},
-		Per:     canonicalPayment,
-		Call: func(context.Context, idem.Call, payment) (charged, error) {
-			both.Done()
-			both.Wait() // so that neither is over before the other has begun
-			return charged{}, errCutOff
-		},
-	}, idem.Ask)
-	return idem.Define(ledger, paymentOf("example.com/shop", func(ctx context.Context, run *idem.Run, in payment) (charged, error) {
-		other := make(chan error, 1)
-		go func() {
-			_, err := charge.Do(ctx, run, payment{in.ID + "b"})
-			other <- err
-		}()
-		_, err := charge.Do(ctx, run, payment{in.ID + "a"})
-		return charged{}, errors.Join(err, <-other)
-	}))
+// answersWith is asked by other work with the same message, and by the work itself.
+func answersWith(t *testing.T, contract idem.Contract[payment, charged], want string) {
+	t.Helper()
+	for _, in := range []payment{{"2"}, {"1"}} {
+		if result, err := contract.Do(t.Context(), in); err != nil || result.Value.Ref != want {
+			t.Errorf("%v: got %+v, %v, want %s", in, result, err, want)
+		}
+	}
 }
 
 // chargeOnce is a contract with one attempt, whose first charge is cut off.
@@ -193,54 +145,5 @@ func paymentOf(module string, do func(ctx context.Context, run *idem.Run, in pay
 		Lease:    time.Minute,
 		Timeout:  time.Minute,
 		Handle:   do,
-	}
-}
-
-// undecided are the keys of the effects that the first statement of the docs finds.
-func undecided(t *testing.T, path, statement string, id idem.WorkID) []string {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	rows, err := db.Query(statement, sql.Named("work_id", id.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	var keys []string
-	for rows.Next() {
-		var effect, key, input, lastError string
-		if err := rows.Scan(&effect, &key, &input, &lastError); err != nil {
-			t.Fatal(err)
-		}
-		keys = append(keys, key)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return keys
-}
-
-// decide runs a statement of the docs and demands that it changes one row.
-func decide(t *testing.T, path, statement string, id idem.WorkID, key string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	values := map[string]any{"work_id": id.String(), "effect_key": key, "result": `{"Ref":"theirs"}`, "ref": "theirs"}
-	var args []any
-	for _, m := range regexp.MustCompile(`:([a-z_]+)`).FindAllStringSubmatch(statement, -1) {
-		args = append(args, sql.Named(m[1], values[m[1]]))
-	}
-	result, err := db.Exec(statement, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		t.Fatalf("%d rows changed, %v", n, err)
 	}
 }
