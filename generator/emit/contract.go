@@ -211,7 +211,7 @@ func (f *file) spec(c *model.Contract) []pair {
 		fields = append(fields, pair{"OneTransaction", "true"})
 	}
 	if len(c.Effects) > 0 {
-		fields = append(fields, keyed("Effects", f.declared(c)))
+		fields = append(fields, pair{"Effects", f.declared(c)})
 	}
 	if len(s.Removed) > 0 {
 		var names []string

@@ -29,12 +29,12 @@ func (f *file) guards(c *model.Contract) string {
 }
 
 // declared lists the guarded effects.
-func (f *file) declared(c *model.Contract) jen.Code {
-	var list []jen.Code
-	for _, field := range guardFields(c) {
-		list = append(list, jen.Id(f.v("guards")).Dot(field))
+func (f *file) declared(c *model.Contract) string {
+	fields := guardFields(c)
+	for i, field := range fields {
+		fields[i] = f.v("guards") + "." + field
 	}
-	return jen.Index().Add(f.idem("Declared")).Values(list...)
+	return list("[]"+f.idem("Declared"), "{", "}", fields)
 }
 
 // guard makes one guarded effect.
