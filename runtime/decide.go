@@ -62,10 +62,28 @@ type Resolved struct {
 	Warnings []string
 }
 
-// Undecided are the effects of which only a person can say whether they happened:
-// Resolve makes the work due when there are none left.
+// Undecided are the effects of which only a person can say whether they happened
+// or, of those that did and whose result was not kept, what it was. Resolve makes
+// the work due when there are none left.
 func (i Inspection) Undecided() []EffectRow {
-	return slices.DeleteFunc(i.Open(), func(e EffectRow) bool { return e.Guard != GuardOnce && e.Guard != GuardTransaction })
+	list := slices.DeleteFunc(i.Open(), func(e EffectRow) bool { return e.Guard != GuardOnce && e.Guard != GuardTransaction })
+	for _, e := range i.done() {
+		if e.Result.Codec == CodecDropped {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// done are the effects that happened. A person may say what the result was, where
+// the ledger has one that nobody can read.
+func (i Inspection) done() (done []EffectRow) {
+	for _, e := range i.Effects {
+		if e.State == EffectDone && e.Guard != GuardWork && e.Guard != GuardRead {
+			done = append(done, e)
+		}
+	}
+	return done
 }
 
 // Open are the effects that may have happened, and of which a verdict can be given.

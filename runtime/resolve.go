@@ -18,7 +18,7 @@ func (c *core) resolve(seen Inspection, outcomes []Outcome) (a Amendment, r Reso
 	}
 	decided := make(map[EffectID]bool)
 	for _, o := range outcomes {
-		row, err := o.find(seen.Open())
+		row, err := o.find(seen)
 		if err != nil {
 			return a, r, err
 		}
@@ -49,7 +49,7 @@ func (c *core) verdict(seen Inspection, row EffectRow, o Outcome) (to EffectAmen
 	to = EffectAmendment{EffectID: row.EffectID, Key: row.Key, Epoch: row.Epoch, ExternalRef: o.ExternalRef}
 	switch o.Verdict {
 	case VerdictApplied:
-		if to.Result, err = c.resultOf(seen.Work, row.Name, o.Result); err != nil {
+		if to.Result, err = c.resultOf(seen.Work, row.EffectID, o.Result); err != nil {
 			return to, nil, &undecidable{reason: ErrDecision, effect: row.Name, text: err.Error()}
 		}
 		to.State = EffectDone
@@ -106,7 +106,11 @@ func (i Inspection) warnings(row EffectRow) (list []string) {
 }
 
 // find is the row that an outcome is about.
-func (o Outcome) find(open []EffectRow) (EffectRow, error) {
+func (o Outcome) find(seen Inspection) (EffectRow, error) {
+	open := seen.Open()
+	if o.Verdict == VerdictApplied {
+		open = append(open, seen.done()...)
+	}
 	same := slices.DeleteFunc(slices.Clone(open), func(e EffectRow) bool { return e.Name != o.Effect })
 	switch {
 	case len(same) == 0 && len(open) == 0:
@@ -166,24 +170,24 @@ func inputs(rows []EffectRow) string {
 		if per == "" {
 			per = "the whole work"
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", per, brief(e.Input.Data)))
+		list = append(list, fmt.Sprintf("%s (%s)", per, shown(e.Input)))
 	}
 	return strings.Join(list, "; ")
 }
 
 // resultOf is a result that a person has given, as the ledger keeps it.
-func (c *core) resultOf(work Work, effect string, result []byte) (Body, error) {
+func (c *core) resultOf(work Work, effect EffectID, result []byte) (Body, error) {
 	if len(result) == 0 {
 		return Body{}, errors.New("it was applied, and its result is missing: say what its function would have returned, as JSON")
 	}
-	check := c.known.check(work, effect)
+	check := c.known.check(work, effect.Name)
 	if check == nil {
 		check = checkResult[any]
 	}
 	if err := check(result); err != nil {
 		return Body{}, err
 	}
-	body, why := c.encodeResult(json.RawMessage(result))
+	body, why := c.encodeResult(json.RawMessage(result), Slot{Work: work.ID, Effect: effect, Part: PartResult})
 	if why != "" {
 		return Body{}, errors.New(why)
 	}

@@ -252,6 +252,62 @@ func TestAResultThatIsTooLargeIsRefused(t *testing.T) {
 	}
 }
 
+// What has happened is not made again, and without its result the handler cannot go
+// on: a person can look it up.
+func TestAPersonCanSayWhatAResultWasThatWasNotKept(t *testing.T) {
+	w := newWorld(t, idem.WithResultCap(20))
+	g := idem.Once(w.effect("charge"), idem.Ask)
+	e := w.effect("print")
+	call := e.Call
+	e.Call = func(ctx context.Context, c idem.Call, in order) (receipt, error) {
+		_, err := call(ctx, c, in)
+		return receipt{Ref: strings.Repeat("x", 100)}, err
+	}
+	long := idem.Once(e, idem.Ask)
+	attempt := 0
+	c := idem.Define(w.ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+		attempt++
+		out, err := g.Do(ctx, run, in)
+		if err == nil {
+			out, err = long.Do(ctx, run, in)
+		}
+		if err == nil && attempt == 1 {
+			err = errBoom
+		}
+		return out, err
+	}))
+	_, err := c.Do(t.Context(), order{ID: "1"})
+	w.due(err)
+	id := w.mustBeUnknown(c, order{ID: "1"})
+	if left := w.inspect(id).Undecided(); len(left) != 1 || left[0].Name != "print" {
+		t.Fatalf("%+v", left)
+	}
+	_, err = w.ledger.Resolve(t.Context(), w.decision(id), notApplied("print"))
+	wantIs(t, err, idem.ErrDecision)
+	if r, err := w.ledger.Resolve(t.Context(), w.decision(id), applied("print", `{"ref":"short"}`)); err != nil || r.State != idem.StateFailed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if result, err := c.Do(t.Context(), order{ID: "1"}); err != nil || result.Value.Ref != "short" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	w.wantCalls(2)
+}
+
+// What a person gives is stored as all else is, and read by nobody without the key.
+func TestAResultOfAPersonIsEncrypted(t *testing.T) {
+	w := newWorld(t, idem.WithCodecs(encryption(t, "k1")))
+	c, id := w.inDoubt(never)
+	if _, err := w.ledger.Resolve(t.Context(), w.decision(id), applied("charge", `{"ref":"theirs"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if body := w.inspect(id).Effects[0].Result; strings.Contains(string(body.Data), "theirs") || body.Codec == idem.CodecJSON {
+		t.Errorf("the result is stored as %s: %s", body.Codec, body.Data)
+	}
+	if result, err := c.Do(t.Context(), order{ID: "1", Amount: 5}); err != nil || result.Value.Ref != "theirs" {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
 // A tool for people has a store and no contracts.
 func TestDecisionsNeedNoContract(t *testing.T) {
 	w := newWorld(t)
