@@ -29,7 +29,7 @@ type World struct {
 	renamed map[string]string // the ledger's names of effects, to the contract's
 	lease   time.Duration     // the longest
 	visible time.Duration     // after which every call can be seen
-	budget  int               // of the work under test
+	budget  int               // the smallest, of the work under test and its children
 	claims  int               // that were won
 }
 
@@ -166,6 +166,7 @@ func (w *World) claimed(c idem.Claim, got idem.Claimed) {
 		if w.work.IsZero() {
 			w.work, w.budget = id, c.Budget
 		}
+		w.budget = min(w.budget, c.Budget) // of a child, which is dead with it
 	}
 	w.lease = max(w.lease, c.Lease)
 }
