@@ -1,0 +1,102 @@
+package coalesce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idem/internal/pgtest"
+)
+
+var server = pgtest.New()
+
+func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
+
+type entrant struct {
+	name string
+	open func(b *testing.B) (way, error)
+}
+
+func BenchmarkSQLite(b *testing.B) {
+	file := func(b *testing.B) string { return filepath.Join(b.TempDir(), "a.db") }
+	compare(b, []entrant{
+		{"twoStatements", func(b *testing.B) (way, error) { return openLiteHand(b.Context(), file(b)) }},
+		{"handBatched", func(b *testing.B) (way, error) { return openLiteBatched(b.Context(), file(b)) }},
+		{"idem", func(b *testing.B) (way, error) { return openSQLite(b.Context(), file(b), false) }},
+		{"idemEffect", func(b *testing.B) (way, error) { return openSQLite(b.Context(), file(b), true) }},
+	})
+}
+
+func BenchmarkPostgres(b *testing.B) {
+	server.URL(b) // or skip
+	compare(b, []entrant{
+		{"twoStatements", func(b *testing.B) (way, error) { return openPgHand(b.Context(), server.Database(b)) }},
+		{"handBatched", func(b *testing.B) (way, error) { return openPgBatched(b.Context(), server.Database(b)) }},
+		{"idem", func(b *testing.B) (way, error) { return openPostgres(b.Context(), server.Database(b), false) }},
+		{"idemEffect", func(b *testing.B) (way, error) { return openPostgres(b.Context(), server.Database(b), true) }},
+	})
+}
+
+// compare lets the ways take turns, a slice of works each, so that they meet the same
+// disk and the same neighbours. It reports the works per second of each, and how many
+// times as many as the first.
+func compare(b *testing.B, entrants []entrant) {
+	for _, callers := range []int{1, 8, 64} {
+		b.Run(fmt.Sprint("callers=", callers), func(b *testing.B) {
+			ways := make([]way, len(entrants))
+			for i, e := range entrants {
+				w, err := e.open(b)
+				if err != nil {
+					b.Fatalf("%s: %v", e.name, err)
+				}
+				defer func() {
+					if err := w.close(); err != nil {
+						b.Error(err)
+					}
+				}()
+				ways[i] = w
+			}
+			took := make([]time.Duration, len(ways))
+			works := 0
+			for slice := 0; b.Loop(); slice++ {
+				each := 8 * callers
+				for i, w := range ways {
+					took[i] += run(b, w, callers, each, works)
+				}
+				works += each
+			}
+			for i, e := range entrants {
+				b.ReportMetric(float64(works)/took[i].Seconds(), e.name+"/s")
+				if i > 0 {
+					b.ReportMetric(took[0].Seconds()/took[i].Seconds(), e.name+"/"+entrants[0].name)
+				}
+			}
+			b.ReportMetric(0, "ns/op") // a slice of each says nothing
+		})
+	}
+}
+
+// run has n works done, and returns how long that took.
+func run(b *testing.B, w way, callers, n, from int) time.Duration {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	start := time.Now()
+	for range callers {
+		all.Go(func() {
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+				if err := w.do(b.Context(), strconv.FormatInt(int64(from)+i, 10)); err != nil && !errors.Is(err, context.Canceled) {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return time.Since(start)
+}
