@@ -54,7 +54,9 @@ func openLiteHand(ctx context.Context, path string) (*liteHand, error) {
 
 func (h *liteHand) close() error { return h.db.Close() }
 
-func (h *liteHand) do(ctx context.Context, name string) error { return byHand(ctx, name, h.claim, h.done) }
+func (h *liteHand) do(ctx context.Context, name string) error {
+	return byHand(ctx, name, h.claim, h.done)
+}
 
 func (h *liteHand) claim(ctx context.Context, key string, payload []byte) error {
 	return oneRow(h.insert.ExecContext(ctx, key, payload, time.Now().UnixMicro()))

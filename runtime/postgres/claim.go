@@ -51,7 +51,13 @@ func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) 
 	}
 	c.Release, c.CorrelationID, c.Scope = ledgersql.CleanText(c.Release), ledgersql.CleanText(c.CorrelationID), ledgersql.CleanText(c.Scope)
 	own, place := c.ID, idem.Place{Row: c.ID}
-	before := []call{{w.store.stmts.nameShared, []any{nameLock(c.ID)}}}
+	name := w.store.stmts.nameShared
+	if w.lasting {
+		// Others are to wait for the name and not for the row, or a batch with such
+		// a claim would wait with it.
+		name = w.store.stmts.nameAlone
+	}
+	before := []call{{name, []any{nameLock(c.ID)}}}
 	if len(c.Predecessors) > 0 {
 		if place, before, err = w.place(ctx, &c); err != nil {
 			return idem.Claimed{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/internal/coalesce"
 )
 
 // A Store is a ledger in a PostgreSQL database. It is safe for concurrent use.
@@ -18,6 +19,9 @@ type Store struct {
 	pool   *pgxpool.Pool
 	opts   *options
 	stmts  statements
+	batch  batchStatements
+	queue  *coalesce.Queue[*operation] // of writes
+	reads  *coalesce.Queue[*reading]
 	closed atomic.Bool
 }
 
@@ -41,7 +45,9 @@ func Open(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, erro
 	if err := errors.Join(checkSchema(ctx, tx, o), checkEncoding(ctx, tx), rollback(ctx, tx)); err != nil {
 		return nil, err
 	}
-	return &Store{pool: pool, opts: o, stmts: newStatements(o)}, nil
+	s := &Store{pool: pool, opts: o, stmts: newStatements(o), batch: newBatchStatements(o)}
+	s.queue, s.reads = s.newQueue(), s.newReads()
+	return s, nil
 }
 
 // checkEncoding: any text may become an error's, and must find its letters.
@@ -58,16 +64,40 @@ func checkEncoding(ctx context.Context, tx pgx.Tx) error {
 
 // Claim takes work for one attempt: see [idem.Writer].
 func (s *Store) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+	if plainClaim(c) {
+		op := &operation{claim: &c}
+		if err := s.together(ctx, "claim", op); err == nil {
+			return op.claimed, nil
+		} else if !errors.Is(err, errAlone) {
+			return idem.Claimed{}, err
+		}
+	}
 	return write(ctx, s, "claim", func(ctx context.Context, w *writer) (idem.Claimed, error) { return w.claimLatest(ctx, c) })
 }
 
 // WriteEffect inserts or updates an effect's row: see [idem.Writer].
 func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+	if plainEffect(e) {
+		op := &operation{effect: &e}
+		if err := s.together(ctx, "effect", op); err == nil {
+			return op.written, nil
+		} else if !errors.Is(err, errAlone) {
+			return idem.EffectWritten{}, err
+		}
+	}
 	return write(ctx, s, "effect", func(ctx context.Context, w *writer) (idem.EffectWritten, error) { return w.writeEffect(ctx, e) })
 }
 
 // End leaves the running state: see [idem.Writer].
 func (s *Store) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+	if plainEnd(e) {
+		op := &operation{end: &e}
+		if err := s.together(ctx, "end", op); err == nil {
+			return op.ended, nil
+		} else if !errors.Is(err, errAlone) {
+			return idem.Ended{}, err
+		}
+	}
 	return write(ctx, s, "end", func(ctx context.Context, w *writer) (idem.Ended, error) { return w.end(ctx, e) })
 }
 
@@ -92,31 +122,21 @@ func (s *Store) KeyCheck(ctx context.Context, mine idem.Hash) (idem.Hash, error)
 	return write(ctx, s, "key check", func(ctx context.Context, w *writer) (idem.Hash, error) { return w.keyCheck(ctx, mine) })
 }
 
-// Lookup reads one piece of work: see [idem.Store]. It is one statement, which
-// waits for nobody.
-func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
-	if s.closed.Load() {
-		return idem.Work{}, fmt.Errorf("postgres: lookup: %w", idem.ErrClosed)
-	}
-	work, forgotten, err := scanWork(s.pool.QueryRow(ctx, s.stmts.read, id.String()))
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return idem.Work{}, nil
-	case err != nil:
-		return idem.Work{}, s.wrap(ctx, "lookup", err)
-	case forgotten:
-		return idem.Work{}, nil
-	}
-	return work, nil
-}
-
 // ExclusiveTx is false: others write meanwhile, and renewals skip what a
 // transaction has locked.
 func (s *Store) ExclusiveTx() bool { return false }
 
-// Close makes later calls fail with [idem.ErrClosed]. The pool stays open.
+// Close waits for the writes that were accepted, and makes later calls fail with
+// [idem.ErrClosed]. The pool stays open.
 func (s *Store) Close() error {
-	s.closed.Store(true)
+	if s.closed.Swap(true) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	if err := errors.Join(s.queue.Close(ctx), s.reads.Close(ctx)); err != nil {
+		return fmt.Errorf("postgres: close: calls were still under way: %w", err)
+	}
 	return nil
 }
 

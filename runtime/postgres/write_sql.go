@@ -23,7 +23,12 @@ FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE EXISTS (
 	SELECT 1 FROM idem.work_log
 	WHERE work_id = $1::text AND claim_token = $2::bytea AND state = 'running' AND (NOT $15::boolean OR locked_until > clock.now))
-ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
+` + moveEffect + `	started_at = CASE WHEN $16::boolean THEN excluded.started_at ELSE effect_log.started_at END,
+	done_at = excluded.done_at
+RETURNING started_at`
+
+// moveEffect is what happens to an effect that has a row, except to its start.
+const moveEffect = `ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	guard = excluded.guard,
 	state = excluded.state,
 	effect_key = excluded.effect_key,
@@ -38,9 +43,7 @@ ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	result = excluded.result,
 	external_ref = excluded.external_ref,
 	last_error = excluded.last_error,
-	started_at = CASE WHEN $16::boolean THEN excluded.started_at ELSE effect_log.started_at END,
-	done_at = excluded.done_at
-RETURNING started_at`
+`
 
 // endSQL ends the work and its attempt. What it returns last says that some work
 // waits for a success of this work's kind.

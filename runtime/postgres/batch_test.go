@@ -1,0 +1,188 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/postgres"
+)
+
+// atOnce runs fn n times at once.
+func atOnce(n int, fn func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { fn(i) })
+	}
+	all.Wait()
+}
+
+// transactions counts those that have written a table's rows as they are now.
+func transactions(t *testing.T, pool *pgxpool.Pool, schema, table string) int {
+	t.Helper()
+	return scalar[int](t, pool, `SELECT count(DISTINCT xmin::text) FROM `+pgx.Identifier{schema, table}.Sanitize())
+}
+
+// In every mode of pgx, or what is written alone would go unnoticed.
+func TestConcurrentWritesShareTransactions(t *testing.T) {
+	const n, most = 300, 100
+	for _, mode := range []pgx.QueryExecMode{
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeCacheDescribe,
+	} {
+		t.Run(mode.String(), func(t *testing.T) {
+			pool := newPool(t, func(c *pgxpool.Config) { c.ConnConfig.DefaultQueryExecMode = mode })
+			schema := newSchema(t, pool)
+			s := openStore(t, pool, postgres.WithSchema(schema))
+			ctx := t.Context()
+			claims := make([]idem.Claim, n)
+			want := func(what, table string) {
+				t.Helper()
+				if got := transactions(t, pool, schema, table); got == 0 || got > most {
+					t.Errorf("%d %s were made in %d transactions, want at most %d", n, what, got, most)
+				}
+			}
+			atOnce(n, func(i int) {
+				claims[i] = claimOf(fmt.Sprint(i), 1)
+				claims[i].Token[0], claims[i].Token[1] = byte(i), byte(i>>8)
+				if claimed, err := s.Claim(ctx, claims[i]); err != nil || !claimed.Won {
+					t.Errorf("claim: won %t, %v", claimed.Won, err)
+				}
+			})
+			want("claims", "work_log")
+			atOnce(n, func(i int) {
+				if _, err := s.WriteEffect(ctx, startOf(claims[i].Fence)); err != nil {
+					t.Error(err)
+				}
+			})
+			want("effects", "effect_log")
+			atOnce(n, func(i int) {
+				if _, err := s.End(ctx, doneOf(claims[i].Fence)); err != nil {
+					t.Error(err)
+				}
+			})
+			want("ends", "work_log")
+		})
+	}
+}
+
+func startOf(f idem.Fence) idem.EffectWrite {
+	return idem.EffectWrite{
+		Fence: f, EffectID: idem.EffectID{Name: "mail"}, Guard: idem.GuardOnce, State: idem.EffectStarted, Key: "key", Live: true, Restart: true,
+		Input: idem.Body{Codec: idem.CodecJSON, Data: []byte(`{}`)},
+	}
+}
+
+// A transaction that lasts keeps nobody waiting but those who want the same.
+func TestABatchDoesNotWaitForATransactionOfTheApplication(t *testing.T) {
+	pool := newPool(t)
+	s := openStore(t, pool, postgres.WithSchema(newSchema(t, pool)))
+	held, taken := claimOf("held", 1), claimOf("new", 1)
+	if _, err := s.Claim(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	inside, leave := make(chan struct{}), make(chan struct{})
+	over := make(chan error, 1)
+	go func() {
+		over <- s.InTx(context.Background(), func(ctx context.Context, tx idem.Session[pgx.Tx]) error {
+			_, err := tx.WriteEffect(ctx, startOf(held.Fence)) // locks its row
+			if err == nil {
+				_, err = tx.Claim(ctx, taken) // makes a row that nobody sees
+			}
+			close(inside)
+			<-leave
+			return err
+		})
+	}()
+	<-inside
+	waiting := make(chan error, 2)
+	go func() {
+		_, err := s.End(context.Background(), doneOf(held.Fence))
+		waiting <- err
+	}()
+	go func() {
+		claimed, err := s.Claim(context.Background(), claimOf("new", 2))
+		if claimed.Won {
+			err = errors.New("work that a transaction was about to make was claimed")
+		}
+		waiting <- err
+	}()
+	start := time.Now()
+	atOnce(50, func(i int) {
+		c := claimOf(fmt.Sprint("other ", i), 1)
+		if claimed, err := s.Claim(t.Context(), c); err != nil || !claimed.Won {
+			t.Errorf("claim: won %t, %v", claimed.Won, err)
+		}
+		if _, err := s.End(t.Context(), doneOf(c.Fence)); err != nil {
+			t.Error(err)
+		}
+	})
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("others took %v", took)
+	}
+	select {
+	case err := <-waiting:
+		t.Errorf("a write that wants the same did not wait: %v", err)
+	default:
+	}
+	close(leave)
+	for range 2 {
+		if err := <-waiting; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+}
+
+// A batch whose connection breaks says nothing of what it has come to.
+func TestABrokenBatchIsWrittenAlone(t *testing.T) {
+	pool := newPool(t)
+	s := openStore(t, pool, postgres.WithSchema(newSchema(t, pool)))
+	stop := make(chan struct{})
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+				// The statements of batches are what begins like this.
+				mustExec(t, pool, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%WITH given%' AND pid <> pg_backend_pid()`)
+			}
+		}
+	})
+	var failed sync.Map
+	atOnce(200, func(i int) {
+		c := claimOf(fmt.Sprint(i), 1)
+		c.Token[0], c.Token[1] = byte(i), byte(i>>8)
+		claimed, err := s.Claim(t.Context(), c)
+		if err != nil {
+			failed.Store(c.ID, err) // its own connection was cut as well
+			return
+		}
+		if !claimed.Won {
+			t.Errorf("work is %s, and its own claim did not win", claimed.Work.State)
+		}
+	})
+	close(stop)
+	killer.Wait()
+	failures := 0
+	failed.Range(func(_, err any) bool {
+		failures++
+		if !errors.Is(err.(error), idem.ErrLedger) {
+			t.Error(err)
+		}
+		return true
+	})
+	if failures > 100 {
+		t.Errorf("%d of 200 claims failed", failures)
+	}
+}

@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	idem "github.com/idemgen/idem/runtime"
+	"github.com/idemgen/idem/runtime/internal/coalesce"
+)
+
+// maxReads is how many readings of several pieces of work are under way at once.
+const maxReads = 2
+
+// readManySQL is readSQL for several IDs. The limit keeps each a look into the index.
+const readManySQL = `
+SELECT c.id, work.*
+FROM unnest($1::text[]) AS c (id)
+CROSS JOIN LATERAL (
+	SELECT ` + workColumns + `, clock_timestamp(), work_log.state = 'done' AND ` + windowOver + `
+	FROM idem.work_log
+	WHERE work_id = coalesce((SELECT leads_to FROM idem.work_alias WHERE work_alias.work_id = c.id), c.id)
+	LIMIT 1
+) AS work`
+
+// reading is one piece of work that somebody wants to see.
+type reading struct {
+	id   idem.WorkID
+	work idem.Work
+}
+
+func (s *Store) newReads() *coalesce.Queue[*reading] {
+	turns := make(chan struct{}, maxReads)
+	return coalesce.New(coalesce.Config[*reading]{
+		Turn: func(<-chan struct{}) func() {
+			turns <- struct{}{}
+			return func() { <-turns }
+		},
+		Run:      s.readMany,
+		MaxBatch: maxBatch, MaxWaiting: maxWaiting,
+	})
+}
+
+// Lookup reads one piece of work: see [idem.Store]. Those that come at once are one
+// statement, which waits for nobody.
+func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
+	r := &reading{id: id}
+	err := s.reads.Do(ctx, r, false)
+	switch {
+	case err == nil:
+		return r.work, nil
+	case s.closed.Load(), errors.Is(err, coalesce.ErrClosed):
+		return idem.Work{}, fmt.Errorf("postgres: lookup: %w", idem.ErrClosed)
+	}
+	return idem.Work{}, s.wrap(ctx, "lookup", err)
+}
+
+func (s *Store) readMany(ctx context.Context, requests []*coalesce.Request[*reading]) {
+	wanted := make(map[string][]*reading, len(requests))
+	ids := make([]string, 0, len(requests))
+	for _, r := range requests {
+		id := r.Op.id.String()
+		if wanted[id] == nil {
+			ids = append(ids, id)
+		}
+		wanted[id] = append(wanted[id], r.Op)
+	}
+	err := s.scanMany(ctx, ids, wanted)
+	for _, r := range requests {
+		r.Err = err
+	}
+}
+
+func (s *Store) scanMany(ctx context.Context, ids []string, wanted map[string][]*reading) error {
+	rows, err := s.pool.Query(ctx, s.batch.read, ids)
+	if err != nil {
+		return err
+	}
+	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (_ struct{}, err error) {
+		var id string
+		work, forgotten, err := scanWork(first{row, &id})
+		if err != nil || forgotten {
+			return struct{}{}, err
+		}
+		for _, r := range wanted[id] {
+			r.work = work
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
