@@ -265,6 +265,9 @@ func (b *batch) claimed(row pgx.Rows) error {
 		return fmt.Errorf("work_log: %s was claimed by nobody", id)
 	}
 	c := op.claim
+	if now.Sub(created) > c.Lease/10 {
+		return nil // it has waited for somebody: alone the claim is recognised, and gets its whole lease
+	}
 	work := idem.Work{
 		Kind: c.Kind, Version: c.Version, Scope: ledgersql.CleanText(c.Scope), State: idem.StateRunning, Token: c.Token,
 		Attempt: 1, BudgetLeft: c.Budget - 1,

@@ -16,6 +16,12 @@
 // the server. [Store.InTx] hands out a transaction of the pool, without these
 // limits: its own deadline is that of its context.
 //
+// Writes that come at once share transactions, and readings statements: two of each
+// are under way at a time, and what comes meanwhile goes together in the next one. A
+// lone caller waits for nobody. What a batch cannot do plainly, such as to take work
+// over or to wait for a row that somebody has locked, and all that fails in one, each
+// caller then does alone.
+//
 // Nothing outlives a transaction, no setting, no lock and no listener, so that the
 // store works through a pooler that gives each transaction another connection.
 // Where the pooler cannot keep prepared statements apart, choose the mode for the
