@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 )
 
@@ -133,30 +132,23 @@ func (c *contract[Tx, In, Out]) whileRunning(d *delivery[In], work Work) (result
 }
 
 // waitForOther waits for work that another process runs, until it runs no more.
-// It asks at jittered, growing intervals, so that many waiters do not ask in
-// step. settled is false if the owner's lease is over: nobody runs the work, and
-// this delivery may as well.
+// settled is false if the owner's lease is over: nobody runs the work, and this
+// delivery may as well.
 func (c *contract[Tx, In, Out]) waitForOther(ctx context.Context, d *delivery[In], work Work) (latest Work, settled bool, err error) {
+	if !work.LockedUntil.After(work.Now) {
+		return work, false, nil
+	}
 	waitCtx, cancel := context.WithDeadline(ctx, d.waitUntil)
 	defer cancel()
-	row := work.ID
-	const shortest, longest = 5 * time.Millisecond, 250 * time.Millisecond
-	for pause := shortest; work.State == StateRunning; pause = min(2*pause, longest) {
-		if !work.LockedUntil.After(work.Now) {
-			return work, false, nil
-		}
-		sleep(waitCtx, pause/2+rand.N(pause))
-		if waitCtx.Err() != nil {
-			cause := context.Cause(ctx)
-			if cause == nil {
-				cause = c.waited()
-			}
-			return work, true, c.fail(d, ErrRunning, work, cause)
-		}
-		if work, err = c.ledger.core.store.Lookup(ctx, row); err != nil {
-			return work, true, c.fail(d, ErrLedger, work, err)
-		}
+	latest, err = c.ledger.waits.await(waitCtx, work.ID)
+	switch {
+	case err == nil:
+		// A row that is gone was released or forgotten: the work is new again.
+		return latest, latest.State != StateRunning && latest.State != "", nil
+	case waitCtx.Err() == nil || !errors.Is(err, waitCtx.Err()):
+		return work, true, c.fail(d, ErrLedger, work, err)
+	case ctx.Err() != nil:
+		return work, true, c.fail(d, ErrRunning, work, context.Cause(ctx))
 	}
-	// A row that is gone was released or forgotten: the work is new again.
-	return work, work.State != "", nil
+	return work, true, c.fail(d, ErrRunning, work, c.waited())
 }

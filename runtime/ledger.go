@@ -26,6 +26,7 @@ type core struct {
 	keys      ledgerKey
 	leases    *keeper
 	flights   flights
+	waits     *waits
 	registry  *registry
 	known     knownContracts
 
@@ -39,6 +40,7 @@ type coreStore interface {
 	Writer
 	Amender
 	Lookup(ctx context.Context, id WorkID) (Work, error)
+	LookupAll(ctx context.Context, ids []WorkID) ([]Work, error)
 	Register(ctx context.Context, contracts []Registration) ([]Registration, error)
 	ExclusiveTx() bool
 	KeyCheck(ctx context.Context, mine Hash) (Hash, error)
@@ -67,7 +69,7 @@ func NewLedger[Tx any](store Store[Tx], opts ...Option) *Ledger[Tx] {
 		opt(c)
 	}
 	c.codecs.ready()
-	c.leases = newKeeper(store, c.log)
+	c.leases, c.waits = newKeeper(store, c.log), newWaits(store)
 	return &Ledger[Tx]{core: c, store: store}
 }
 

@@ -26,6 +26,10 @@ type Store[Tx any] interface {
 	// leads from gives the row that it leads to.
 	Lookup(ctx context.Context, id WorkID) (Work, error)
 
+	// LookupAll is Lookup of several pieces of work. The result has one entry for
+	// each ID, in their order.
+	LookupAll(ctx context.Context, ids []WorkID) ([]Work, error)
+
 	// Register makes the row of each kind and version that has none, in one
 	// transaction, and returns the rows as they are then, in the order of the
 	// argument: those of whoever registered first. FirstSeen of the argument does

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -57,24 +59,43 @@ func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
 	return idem.Work{}, s.wrap(ctx, "lookup", err)
 }
 
+// LookupAll reads several pieces of work, in one statement: see [idem.Store].
+func (s *Store) LookupAll(ctx context.Context, ids []idem.WorkID) ([]idem.Work, error) {
+	if s.closed.Load() {
+		return nil, fmt.Errorf("postgres: lookup: %w", idem.ErrClosed)
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	wanted := make(map[string][]*reading, len(ids))
+	readings := make([]reading, len(ids))
+	for i, id := range ids {
+		wanted[id.String()] = append(wanted[id.String()], &readings[i])
+	}
+	if err := s.scanMany(ctx, wanted); err != nil {
+		return nil, s.wrap(ctx, "lookup", err)
+	}
+	works := make([]idem.Work, len(ids))
+	for i, r := range readings {
+		works[i] = r.work
+	}
+	return works, nil
+}
+
 func (s *Store) readMany(ctx context.Context, requests []*coalesce.Request[*reading]) {
 	wanted := make(map[string][]*reading, len(requests))
-	ids := make([]string, 0, len(requests))
 	for _, r := range requests {
-		id := r.Op.id.String()
-		if wanted[id] == nil {
-			ids = append(ids, id)
-		}
-		wanted[id] = append(wanted[id], r.Op)
+		wanted[r.Op.id.String()] = append(wanted[r.Op.id.String()], r.Op)
 	}
-	err := s.scanMany(ctx, ids, wanted)
+	err := s.scanMany(ctx, wanted)
 	for _, r := range requests {
 		r.Err = err
 	}
 }
 
-func (s *Store) scanMany(ctx context.Context, ids []string, wanted map[string][]*reading) error {
-	rows, err := s.pool.Query(ctx, s.batch.read, ids)
+// scanMany reads what is wanted by the IDs, each of them once.
+func (s *Store) scanMany(ctx context.Context, wanted map[string][]*reading) error {
+	rows, err := s.pool.Query(ctx, s.batch.read, slices.Collect(maps.Keys(wanted)))
 	if err != nil {
 		return err
 	}

@@ -163,6 +163,11 @@ func (s *clocked) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error)
 	return s.Store.Lookup(ctx, id)
 }
 
+func (s *clocked) LookupAll(ctx context.Context, ids []idem.WorkID) ([]idem.Work, error) {
+	s.move()
+	return s.Store.LookupAll(ctx, ids)
+}
+
 func (s *clocked) Register(ctx context.Context, contracts []idem.Registration) ([]idem.Registration, error) {
 	s.move()
 	return s.Store.Register(ctx, contracts)

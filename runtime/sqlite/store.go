@@ -83,6 +83,19 @@ func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
 	return work, nil
 }
 
+// LookupAll reads several pieces of work: see [idem.Store]. Nothing here is far away,
+// so that one statement for all of them would save little.
+func (s *Store) LookupAll(ctx context.Context, ids []idem.WorkID) ([]idem.Work, error) {
+	works := make([]idem.Work, len(ids))
+	for i, id := range ids {
+		var err error
+		if works[i], err = s.Lookup(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return works, nil
+}
+
 // InTx runs fn in a transaction on the store's writer connection: see
 // [idem.Store]. Until it is over no other write to the file can commit.
 //

@@ -23,6 +23,7 @@ func batchTests[Tx any]() []namedTest[Tx] {
 		{"CallersWhoLeaveTakeNobodyWithThem", leaversAmongStayers[Tx]},
 		{"WritesAndTransactionsLetEachOtherThrough", writesAndTransactions[Tx]},
 		{"EffectsOfManyWorksInOneBurstAreEachOnes", burstOfEffects[Tx]},
+		{"SeveralWorksAreReadAsEachOfThem", readAll[Tx]},
 		{"CloseAnswersEverybody", closeAmongWrites[Tx]},
 	}
 }
@@ -257,6 +258,40 @@ func burstOfEffects[Tx any](h *harness[Tx]) {
 			want[fmt.Sprint("effect ", j)] = fmt.Sprint(i + j*n)
 		}
 		h.wantSame("results", results, want)
+	}
+}
+
+func readAll[Tx any](h *harness[Tx]) {
+	h.mustWin(claimOf("running"))
+	ended := claimOf("done")
+	h.mustWin(ended)
+	h.end(done(ended.Fence))
+	old := claimOf("forgotten")
+	h.mustWin(old)
+	e := done(old.Fence)
+	e.Window = idem.For(time.Second)
+	h.end(e)
+	former := as(1, "old name")
+	h.mustWin(former)
+	h.end(idem.End{Fence: former.Fence, State: idem.StateFailed})
+	h.mustWin(as(2, "new name", "old name"))
+	h.clock.advance(time.Second)
+
+	var ids []idem.WorkID
+	for _, name := range []string{"new name", "running", "nobody's", "done", "running", "forgotten", "old name"} {
+		ids = append(ids, workID(name))
+	}
+	works, err := h.store.LookupAll(h.ctx, ids)
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.wantSame("works", len(works), len(ids))
+	for i, id := range ids {
+		h.wantSame("work", works[i], h.lookup(id))
+	}
+	none, err := h.store.LookupAll(h.ctx, nil)
+	if err != nil || len(none) != 0 {
+		h.Errorf("of no IDs: %v, %v", none, err)
 	}
 }
 
