@@ -24,8 +24,6 @@ const (
 	pathForm = `[A-Za-z0-9_~+-][A-Za-z0-9_~+.-]*(?:/[A-Za-z0-9_~+-][A-Za-z0-9_~+.-]*)+`
 )
 
-var funcForm = regexp.MustCompile(`^(?:(` + pathForm + `)\.|(` + identForm + `)\.)?(` + identForm + `)$`)
-
 // maxFunc is how long the name of a function may be, its package's path included.
 const maxFunc = 1000
 
@@ -35,11 +33,39 @@ func ParseFunc(s string) (f Func, ok bool) {
 	if len(s) > maxFunc {
 		return Func{}, false
 	}
-	m := funcForm.FindStringSubmatch(s)
-	if m == nil || !usableIdent(m[3]) || m[2] != "" && !usableIdent(m[2]) {
-		return Func{}, false
+	from, name := "", s
+	if dot := strings.LastIndexByte(s, '.'); dot >= 0 {
+		from, name = s[:dot], s[dot+1:]
 	}
-	return Func{Path: m[1], Package: m[2], Name: m[3]}, true
+	switch {
+	case !usableIdent(name):
+		return Func{}, false
+	case name == s:
+		return Func{Name: name}, true
+	case strings.Contains(from, "/"):
+		if isImportPath(from) {
+			return Func{Path: from, Name: name}, true
+		}
+	case usableIdent(from):
+		return Func{Package: from, Name: name}, true
+	}
+	return Func{}, false
+}
+
+// isImportPath tells what pathForm does, which is asked of every effect, several
+// times, and faster here.
+func isImportPath(s string) bool {
+	for elem := range strings.SplitSeq(s, "/") {
+		if elem == "" || elem[0] == '.' {
+			return false
+		}
+		for _, c := range []byte(elem) {
+			if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("_~+.-", c) >= 0) {
+				return false
+			}
+		}
+	}
+	return strings.Contains(s, "/")
 }
 
 const wantFunc = "a method of the handler's receiver or a function of this package by its name, or a function of another package such as mail.Send or example.com/app/mail.Send"

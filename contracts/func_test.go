@@ -1,8 +1,11 @@
 package contracts
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestFunctionsAreTakenApart(t *testing.T) {
@@ -32,4 +35,14 @@ func TestFunctionsAreTakenApart(t *testing.T) {
 			t.Errorf("%q: far %v", text, got.Far())
 		}
 	}
+}
+
+func TestImportPathsAreThoseThatTheSchemaTakes(t *testing.T) {
+	form := regexp.MustCompile("^" + pathForm + "$")
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`([a-zA-Z0-9_~+.é-]{0,3}/?){0,4}`).Draw(t, "path")
+		if got, want := isImportPath(s), form.MatchString(s); got != want {
+			t.Fatalf("%q: %v, want %v", s, got, want)
+		}
+	})
 }

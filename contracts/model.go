@@ -3,7 +3,6 @@ package contracts
 import (
 	"go/token"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -473,16 +472,21 @@ func (h Handler) String() string {
 	}
 }
 
-var handlerForm = regexp.MustCompile(`^(?:\((\*?)([\pL_][\pL_\p{Nd}]*)\)\.)?([\pL_][\pL_\p{Nd}]*)$`)
-
 // ParseHandler takes Func, (*T).Method or (T).Method apart; ok is false for
 // any other text.
 func ParseHandler(s string) (h Handler, ok bool) {
-	m := handlerForm.FindStringSubmatch(s)
-	if m == nil || !usableIdent(m[3]) || m[2] != "" && !usableIdent(m[2]) {
+	h.Name = s
+	if rest, isMethod := strings.CutPrefix(s, "("); isMethod {
+		rest, h.Pointer = strings.CutPrefix(rest, "*")
+		h.Receiver, h.Name, ok = strings.Cut(rest, ").")
+		if !ok || !usableIdent(h.Receiver) {
+			return Handler{}, false
+		}
+	}
+	if !usableIdent(h.Name) {
 		return Handler{}, false
 	}
-	return Handler{Receiver: m[2], Pointer: m[1] != "", Name: m[3]}, true
+	return h, true
 }
 
 // usableIdent tells whether Go code can refer to something by that name.

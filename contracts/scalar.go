@@ -268,7 +268,6 @@ var units = []struct {
 
 var (
 	durationForm = regexp.MustCompile(`^(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|μs|ms|s|m|h|d|w))+$`)
-	durationPart = regexp.MustCompile(`([0-9]+)(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h|d|w)`)
 	bareNumber   = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 	longUnit     = regexp.MustCompile(`(?i)^([0-9]+) *([a-z]+)$`)
 )
@@ -285,15 +284,17 @@ func parseDuration(s string) (time.Duration, durationFault) {
 		return 0, malformed
 	}
 	var d time.Duration
-	for _, part := range durationPart.FindAllStringSubmatch(s, -1) {
-		size := unitSize(part[3])
-		n, err := strconv.ParseInt(part[1], 10, 64)
+	for rest := s; rest != ""; {
+		var part [3]string // as in 1.5h: the whole number, what follows it, the unit
+		part, rest = cutDuration(rest)
+		size := unitSize(part[2])
+		n, err := strconv.ParseInt(part[0], 10, 64)
 		if err != nil || n > int64(MaxDuration/size) {
 			return 0, tooLong
 		}
 		d += time.Duration(n) * size
-		if part[2] != "" {
-			fraction, err := strconv.ParseFloat("0"+part[2], 64)
+		if part[1] != "" {
+			fraction, err := strconv.ParseFloat("0"+part[1], 64)
 			if err != nil {
 				return 0, malformed
 			}
@@ -304,6 +305,21 @@ func parseDuration(s string) (time.Duration, durationFault) {
 		}
 	}
 	return d, noFault
+}
+
+// cutDuration cuts the first number with its unit off what has the form of a
+// duration.
+func cutDuration(s string) (part [3]string, rest string) {
+	for i, set := range []string{"0123456789", ".0123456789"} {
+		end := len(s) - len(strings.TrimLeft(s, set))
+		part[i], s = s[:end], s[end:]
+	}
+	end := strings.IndexAny(s, "0123456789")
+	if end < 0 {
+		end = len(s)
+	}
+	part[2] = s[:end]
+	return part, s[end:]
 }
 
 // maxDurationText is the longest text, in bytes, that may be a duration.

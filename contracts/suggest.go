@@ -46,7 +46,7 @@ func DidYouMean(word string, candidates []string) string {
 }
 
 func fold(s string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s))
+	return strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(s), "_", ""), "-", "")
 }
 
 // distance counts insertions, deletions, replacements and swaps of neighbours

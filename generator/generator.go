@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -193,36 +196,73 @@ func compile(ctx context.Context, w *observe.World, options Options, dir string,
 // parse reads the contract files. Those with errors are told about and go no
 // further.
 func parse(w *observe.World, dir string, dirs []*resolve.Dir) ([]*resolve.Input, contracts.Diagnostics, error) {
-	var inputs []*resolve.Input
-	var diags contracts.Diagnostics
+	var files []*contractFile
 	for _, d := range dirs {
-		in := &resolve.Input{Dir: d}
 		for _, name := range d.Contracts {
-			path := filepath.Join(d.Path, name)
-			src, err := w.ReadFile(path)
-			if err != nil {
-				return nil, nil, fmt.Errorf("read contract: %w", err)
-			}
-			file, more := contracts.Parse(resolve.Show(dir, path), src)
-			if !more.HasErrors() {
-				more = append(more, checkName(file, name)...)
-				taken, err := checkOutput(w, file, d, name)
-				if err != nil {
-					return nil, nil, err
-				}
-				more = append(more, taken...)
-			}
-			diags = append(diags, more...)
-			if !more.HasErrors() {
-				in.Files = append(in.Files, file)
-				in.Digests = append(in.Digests, directive.SourceDigest(src))
-			}
-		}
-		if len(in.Files) > 0 {
-			inputs = append(inputs, in)
+			files = append(files, &contractFile{dir: d, name: name})
 		}
 	}
+	onAllProcessors(len(files), func(i int) { files[i].parse(w, dir) })
+	var inputs []*resolve.Input
+	var diags contracts.Diagnostics
+	for _, f := range files {
+		if f.err != nil {
+			return nil, nil, f.err
+		}
+		diags = append(diags, f.diags...)
+		if f.diags.HasErrors() {
+			continue
+		}
+		if len(inputs) == 0 || inputs[len(inputs)-1].Dir != f.dir {
+			inputs = append(inputs, &resolve.Input{Dir: f.dir})
+		}
+		in := inputs[len(inputs)-1]
+		in.Files = append(in.Files, f.file)
+		in.Digests = append(in.Digests, f.digest)
+	}
 	return inputs, diags, nil
+}
+
+// onAllProcessors does something for each of so many.
+func onAllProcessors(n int, do func(i int)) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// contractFile is one that is parsed, or was.
+type contractFile struct {
+	dir  *resolve.Dir
+	name string
+
+	file   *contracts.File
+	diags  contracts.Diagnostics
+	digest string
+	err    error
+}
+
+func (f *contractFile) parse(w *observe.World, dir string) {
+	path := filepath.Join(f.dir.Path, f.name)
+	src, err := w.ReadFile(path)
+	if err != nil {
+		f.err = fmt.Errorf("read contract: %w", err)
+		return
+	}
+	f.digest = directive.SourceDigest(src)
+	f.file, f.diags = contracts.Parse(resolve.Show(dir, path), src)
+	if f.diags.HasErrors() {
+		return
+	}
+	f.diags = append(f.diags, checkName(f.file, f.name)...)
+	taken, err := checkOutput(w, f.file, f.dir, f.name)
+	f.diags, f.err = append(f.diags, taken...), err
 }
 
 // checkName refuses file names from which no Go file can be named that every

@@ -2,9 +2,11 @@ package generator
 
 import (
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/hex"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 )
@@ -35,11 +37,38 @@ func toolID() (id string, ok bool) {
 	defer f.Close() //nolint:errcheck // it was only read
 	sum := sha256.New()
 	sum.Write([]byte(info.String()))
-	if _, err := io.CopyBuffer(sum, struct{ io.Reader }{f}, make([]byte, 256<<10)); err != nil {
+	if id := buildID(f); id != "" {
+		sum.Write([]byte(id))
+	} else if _, err := io.CopyBuffer(sum, struct{ io.Reader }{f}, make([]byte, 256<<10)); err != nil {
 		return "", false
 	}
 	return hex.EncodeToString(sum.Sum(nil)), true
 }
+
+// buildID is what the go command wrote into an ELF file: the digest of its content
+// comes last. It is empty where there is none, or another tool wrote it, which may
+// give all its programs the same.
+func buildID(f io.ReaderAt) string {
+	file, err := elf.NewFile(f)
+	if err != nil {
+		return ""
+	}
+	section := file.Section(".note.go.buildid")
+	if section == nil {
+		return ""
+	}
+	note, err := section.Data()
+	if err != nil {
+		return ""
+	}
+	// Of each step from the sources to the program there is one digest.
+	if digests := buildIDForm.Find(note); digests != nil {
+		return string(digests)
+	}
+	return ""
+}
+
+var buildIDForm = regexp.MustCompile(`(?:[A-Za-z0-9_-]{20}/){3}[A-Za-z0-9_-]{20}`)
 
 // released tells whether every module of the program is known by a checksum.
 func released(info *debug.BuildInfo) bool {

@@ -4,7 +4,9 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -123,6 +125,38 @@ func TestRunsSeeThroughTheirWorldAlone(t *testing.T) {
 	for _, name := range allowed {
 		if !slices.Contains(seen, name) {
 			t.Errorf("%s no longer needs to be allowed", name)
+		}
+	}
+}
+
+func TestBuildIDsAreThoseOfTheGoCommand(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("programs are no ELF files")
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "main.go"), "package main\n\nfunc main() {}\n")
+	exe := filepath.Join(dir, "program")
+	for name, flags := range map[string]string{"full": "", "none": "-buildid=", "another tool's": "-buildid=redacted"} {
+		if out, err := exec.Command("go", "build", "-o", exe, "-ldflags", flags, filepath.Join(dir, "main.go")).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		out, err := exec.Command("go", "tool", "buildid", exe).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.TrimSpace(string(out))
+		if name != "full" {
+			want = ""
+		}
+		f, err := os.Open(exe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := buildID(f); got != want || name == "full" && len(want) < 40 {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 // collectFrom keeps the garbage collector waiting until that many bytes are in
 // use, whatever the heap has grown from: a run makes much garbage and keeps little,
 // and a third of its time would go into collecting it. A run that keeps more than
-// half of that has the collector as it usually is.
+// half of that has a collector that waits for twice of what is kept, for which it
+// needs a third more memory than usual and a quarter less time.
 func collectFrom(size int64) {
 	debug.SetMemoryLimit(size)
 	debug.SetGCPercent(-1)
@@ -19,10 +20,13 @@ func collectFrom(size int64) {
 			collectFrom(size)
 			return
 		}
-		debug.SetGCPercent(100)
+		debug.SetGCPercent(garbagePercent)
 		debug.SetMemoryLimit(math.MaxInt64)
 	})
 }
+
+// garbagePercent is how much garbage there may be in a large run, of what it keeps.
+const garbagePercent = 200
 
 // afterCollection calls f once, after the next collection.
 func afterCollection(f func()) {

@@ -21,24 +21,24 @@ func TestCollectorWaitsForGarbageAndNotForWhatIsKept(t *testing.T) {
 			t.Errorf("%d collections of half as much garbage, want none", got)
 		}
 		runtime.GC()
-		if restored(t, 100*time.Millisecond) {
-			t.Fatal("the collector is as usual, although nothing is kept")
+		if unlimited(t, 100*time.Millisecond) {
+			t.Fatal("the collector has no limit any more, although nothing is kept")
 		}
 	}
 	kept := make([]byte, size)
 	runtime.GC()
-	if !restored(t, 5*time.Second) {
-		t.Error("the collector is not as usual, although more is kept than it may wait for: it would not stop running")
+	if !unlimited(t, 5*time.Second) {
+		t.Error("the collector has a limit still, although more is kept than that: it would not stop running")
 	}
 	runtime.KeepAlive(kept)
 }
 
-// restored waits for the collector to be as usual.
-func restored(t *testing.T, patience time.Duration) bool {
+// unlimited waits for the collector to have no limit.
+func unlimited(t *testing.T, patience time.Duration) bool {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-			if percent := debug.SetGCPercent(100); percent != 100 {
-				t.Errorf("without a limit, the percentage is %d", percent)
+			if got := debug.SetGCPercent(garbagePercent); got != garbagePercent {
+				t.Errorf("without a limit, the percentage is %d", got)
 			}
 			return true
 		}

@@ -158,12 +158,16 @@ func (c *contract) effectFuncs(me *model.Effect, path string, in, out types.Type
 	if e.Guard.V == contracts.Transaction {
 		call = "idem.TxCall[" + c.txName() + "]"
 	}
-	wanted := fmt.Sprintf("func(context.Context, %s, %s) (%s, error)", call, describe(c.types, in), describe(c.types, out))
+	wanted := func() string {
+		return fmt.Sprintf("func(context.Context, %s, %s) (%s, error)", call, describe(c.types, in), describe(c.types, out))
+	}
 	me.Call = c.effectFunc(at, path, e.CallName(), wanted, func(sig *types.Signature, fn *types.Func) bool {
 		return c.fitsEffect(sig, fn, e.Guard.V == contracts.Transaction, in, out, false)
 	})
 	if e.Guard.V == contracts.FindFirst {
-		wanted := fmt.Sprintf("func(context.Context, idem.Call, %s) (%s, bool, error)", describe(c.types, in), describe(c.types, out))
+		wanted := func() string {
+			return fmt.Sprintf("func(context.Context, idem.Call, %s) (%s, bool, error)", describe(c.types, in), describe(c.types, out))
+		}
 		find := c.effectFunc(e.Find, "effects."+e.Name.V+".find", e.Find.V, wanted, func(sig *types.Signature, fn *types.Func) bool {
 			return c.fitsEffect(sig, fn, false, in, out, true)
 		})
@@ -198,7 +202,7 @@ func (c *contract) findFunc(name string) *types.Func {
 	return fn
 }
 
-func (c *contract) effectFunc(at contracts.Value[string], path, name, wanted string, fits func(*types.Signature, *types.Func) bool) model.Func {
+func (c *contract) effectFunc(at contracts.Value[string], path, name string, wanted func() string, fits func(*types.Signature, *types.Func) bool) model.Func {
 	var fn *types.Func
 	var pkg string
 	written := name
@@ -208,14 +212,14 @@ func (c *contract) effectFunc(at contracts.Value[string], path, name, wanted str
 		}
 		name, pkg = f.Name, fn.Pkg().Path()
 	} else if fn = c.findFunc(name); fn == nil {
-		c.noEffectFunc(at, path, name, wanted)
+		c.noEffectFunc(at, path, name, wanted())
 		return model.Func{}
 	}
 	if c.unresolved(fn.Signature(), at, path, fn) {
 		return model.Func{}
 	}
 	if !fits(fn.Signature(), fn) {
-		c.fail(at.Pos, path, fn, "%s is %s: want %s", written, describe(c.types, fn.Signature()), wanted)
+		c.fail(at.Pos, path, fn, "%s is %s: want %s", written, describe(c.types, fn.Signature()), wanted())
 	}
 	return model.Func{Method: fn.Signature().Recv() != nil, Pkg: pkg, Name: name}
 }

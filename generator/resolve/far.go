@@ -13,7 +13,7 @@ import (
 )
 
 // farFunc finds a function of another package that generated code can call.
-func (c *contract) farFunc(at contracts.Value[string], path string, f contracts.Func, wanted string) *types.Func {
+func (c *contract) farFunc(at contracts.Value[string], path string, f contracts.Func, wanted func() string) *types.Func {
 	p, problem := c.farPackage(f)
 	if problem != "" {
 		c.fail(at.Pos, path, nil, "%s", problem)
@@ -21,12 +21,12 @@ func (c *contract) farFunc(at contracts.Value[string], path string, f contracts.
 	}
 	obj := p.Scope().Lookup(f.Name)
 	if obj == nil || !obj.Exported() {
-		c.noFarFunc(at, path, p, f.Name, wanted)
+		c.noFarFunc(at, path, p, f.Name, wanted())
 		return nil
 	}
 	fn, ok := obj.(*types.Func)
 	if !ok {
-		c.fail(at.Pos, path, obj, "%s is %s: want a function, %s", at.V, kindOfObject(obj), wanted)
+		c.fail(at.Pos, path, obj, "%s is %s: want a function, %s", at.V, kindOfObject(obj), wanted())
 		return nil
 	}
 	return fn

@@ -116,8 +116,25 @@ func validTag(name string) bool {
 	return name != ""
 }
 
+// distinct tells of a few fields that no two have one name.
+func distinct(fields []jsonField) bool {
+	const few = 32
+	if len(fields) > few {
+		return false // who knows
+	}
+	for i, f := range fields {
+		if slices.ContainsFunc(fields[:i], func(g jsonField) bool { return g.wire == f.wire }) {
+			return false
+		}
+	}
+	return true
+}
+
 // dominant chooses one field for each name, or none.
 func dominant(all []jsonField) []jsonField {
+	if distinct(all) {
+		return all // as nearly always
+	}
 	byName := map[string][]jsonField{}
 	var names []string
 	for _, f := range all {

@@ -134,27 +134,34 @@ func (c *contract) methodOf(name string) *types.Func {
 	if c.recv == nil {
 		return nil
 	}
-	sel := c.methods().Lookup(c.types, name)
-	if sel == nil {
-		return nil
+	t, isPointer := deref(c.recv)
+	if n := named(t); n != nil && c.declaredMethods(n)[name] != nil {
+		fn := c.declaredMethods(n)[name]
+		if _, wantsPointer := deref(fn.Signature().Recv().Type()); wantsPointer && !isPointer {
+			return nil
+		}
+		return fn
 	}
-	fn, _ := sel.Obj().(*types.Func)
+	obj, _, _ := types.LookupFieldOrMethod(c.recv, false, c.types, name) // of what is embedded
+	fn, _ := obj.(*types.Func)
 	return fn
 }
 
-// methods are those of the receiver, which the contracts of a package mostly
-// share: one with thousands of methods is not to be gone through for each.
-func (c *contract) methods() *types.MethodSet {
-	key := describe(c.types, c.recv)
-	if c.methodSets[key] == nil {
-		c.methodSets[key] = types.NewMethodSet(c.recv)
+// declaredMethods are those of a receiver's type, which the contracts of a package
+// mostly share: one with thousands of methods is not to be gone through for each.
+func (c *contract) declaredMethods(t *types.Named) map[string]*types.Func {
+	if c.methods[t] == nil {
+		c.methods[t] = map[string]*types.Func{}
+		for fn := range t.Methods() {
+			c.methods[t][fn.Name()] = fn
+		}
 	}
-	return c.methodSets[key]
+	return c.methods[t]
 }
 
 func (c *contract) methodNames() []string {
 	var names []string
-	for sel := range c.methods().Methods() {
+	for sel := range types.NewMethodSet(c.recv).Methods() {
 		names = append(names, sel.Obj().Name())
 	}
 	return names

@@ -10,14 +10,20 @@ import (
 	"github.com/idemgen/idem/contracts"
 )
 
-// needs follows the declarations that contracts need and collects the imports
-// that those use.
+// needs follows the declarations that contracts need and collects what they use of
+// other packages.
 type needs struct {
 	*index
-	real    map[string]string // names of imported packages, where known
 	seen    map[string]bool
 	queue   []string
-	imports map[string]bool
+	imports map[string]bool   // by path
+	names   map[imported]bool // by name
+}
+
+// imported is a package by the name that a file calls it.
+type imported struct {
+	file *ast.File
+	name string
 }
 
 // index is the declarations of a package.
@@ -35,7 +41,22 @@ type declared struct {
 // needed lists the imports that the types of the contracts need, sorted. real
 // has the names of imports by path, as far as they are known.
 func (s *source) needed(files []*contracts.File, real map[string]string) []string {
-	n := &needs{index: s.declarations(), real: real, seen: map[string]bool{}, imports: map[string]bool{}}
+	if s.needs == nil {
+		s.needs = s.findNeeds(files)
+	}
+	paths := maps.Clone(s.needs.imports)
+	for n := range s.needs.names {
+		for _, path := range importsNamed(n.file, n.name, real) {
+			paths[path] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(paths))
+}
+
+// findNeeds goes through all that the contracts need, once: names of imports are
+// told apart by what is known of them.
+func (s *source) findNeeds(files []*contracts.File) *needs {
+	n := &needs{index: s.declarations(), seen: map[string]bool{}, imports: map[string]bool{}, names: map[imported]bool{}}
 	for _, file := range s.files {
 		n.dotImports(file) // what they bring is declared in the package's eyes
 	}
@@ -51,7 +72,7 @@ func (s *source) needed(files []*contracts.File, real map[string]string) []strin
 			n.follow(d)
 		}
 	}
-	return slices.Sorted(maps.Keys(n.imports))
+	return n
 }
 
 // everything lists all imports of the package's files, sorted.
@@ -257,22 +278,24 @@ func (n *needs) dotImports(file *ast.File) {
 	}
 }
 
-// importNamed notes the import that a file calls by name. If none is sure to
-// have it, each that may have is noted.
-func (n *needs) importNamed(file *ast.File, name string) {
+// importNamed notes that an import is called by name.
+func (n *needs) importNamed(file *ast.File, name string) { n.names[imported{file, name}] = true }
+
+// importsNamed is the import that a file calls by name. If none is sure to have
+// it, it is each that may have. real has the names of imports by path, as far as
+// they are known.
+func importsNamed(file *ast.File, name string, real map[string]string) []string {
 	var maybe []string
 	for _, imp := range file.Imports {
 		path := importPathOf(imp)
 		switch {
 		case imp.Name != nil:
 			if imp.Name.Name == name {
-				n.imports[path] = true
-				return
+				return []string{path}
 			}
-		case n.real[path] != "":
-			if n.real[path] == name {
-				n.imports[path] = true
-				return
+		case real[path] != "":
+			if real[path] == name {
+				return []string{path}
 			}
 		default:
 			maybe = append(maybe, path)
@@ -280,13 +303,11 @@ func (n *needs) importNamed(file *ast.File, name string) {
 	}
 	for _, path := range maybe {
 		if guessName(path) == name {
-			n.imports[path] = true
-			return
+			return []string{path}
 		}
 	}
-	for _, path := range maybe {
-		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
-			n.imports[path] = true
-		}
-	}
+	return slices.DeleteFunc(maybe, func(path string) bool {
+		first, _, _ := strings.Cut(path, "/")
+		return !strings.Contains(first, ".")
+	})
 }

@@ -26,7 +26,7 @@ type pkg struct {
 
 	contracts []*contract
 
-	methodSets map[string]*types.MethodSet // of receivers, by their types
+	methods map[*types.Named]map[string]*types.Func // declared for receivers
 
 	otherTx *txType           // a second one
 	senders map[string]sender // by channel
@@ -41,7 +41,7 @@ type txType struct {
 // resolvePackage resolves all contracts of a package; nil if one is wrong.
 func (r *run) resolvePackage(u *universe, src *source, in *Input) *model.Package {
 	before := len(r.diags)
-	p := &pkg{run: r, src: src, u: u, shared: map[string]*model.Form{}, methodSets: map[string]*types.MethodSet{}, senders: map[string]sender{}}
+	p := &pkg{run: r, src: src, u: u, shared: map[string]*model.Form{}, methods: map[*types.Named]map[string]*types.Func{}, senders: map[string]sender{}}
 	if len(src.files) == 0 {
 		p.noGoFiles(in)
 		return nil

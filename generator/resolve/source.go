@@ -30,6 +30,7 @@ type source struct {
 	others []*ast.File
 
 	declared *index // see declarations
+	needs    *needs // see needed
 
 	reserved map[string]bool // package-scope names of all files, tests included
 	imports  map[string]bool // names by which they import
