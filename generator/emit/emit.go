@@ -134,8 +134,8 @@ type file struct {
 	*pkg
 	frame       *jen.File              // package clause and imports
 	imports     map[string]string      // paths, and names with a dot
-	decls       []string               // all other declarations, with their comments
 	importNames scope                  // their names
+	decls       []string               // all other declarations, with their comments
 	funcs       map[*model.Form]string // functions for forms
 	same        map[string]string      // the same, by type and description
 	queue       []*model.Form          // those that are still to be written
