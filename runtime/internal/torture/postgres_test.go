@@ -72,13 +72,18 @@ func openPostgres(ctx context.Context, t target, c client) (*opened, error) {
 type postgresHost struct {
 	server *pgtest.Server
 	url    string
-	proxy  *proxy // or nil
+	proxy  *proxy     // or nil
+	full   *smallDisk // or nil
 }
 
 func newPostgresHost(t *testing.T, r *round, server *pgtest.Server) host {
 	h := &postgresHost{server: server, url: server.Database(t)}
 	if r.trouble == serverCrash && !server.Own() {
 		t.Skip("the server is not this test's to crash: " + pgtest.URLVariable + " is set")
+	}
+	if r.trouble == diskFull {
+		h.full = mountSmallDisk(t, r.dir)
+		h.moveTo(t, r.dir, h.full.dir)
 	}
 	if r.trouble == connectionCut {
 		p, err := startProxy(h.url, r)
@@ -89,6 +94,54 @@ func newPostgresHost(t *testing.T, r *round, server *pgtest.Server) host {
 		h.proxy = p
 	}
 	return h
+}
+
+// moveTo moves the database to a folder for the time of a test. The server must be
+// able to walk there, and own it.
+func (h *postgresHost) moveTo(t *testing.T, parent, dir string) {
+	t.Helper()
+	config, err := pgx.ParseConfig(h.server.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := os.Stat(config.Host)
+	if err != nil {
+		t.Skipf("the server is on another machine, whose disk cannot be filled: %v", err)
+	}
+	owner := socket.Sys().(*syscall.Stat_t)
+	if err := errors.Join(os.Chmod(parent, 0o711), os.Chown(dir, int(owner.Uid), int(owner.Gid))); err != nil {
+		t.Fatal(err)
+	}
+	name := pgx.Identifier{h.name(t)}.Sanitize()
+	admin := func(statements ...string) {
+		conn, err := pgx.ConnectConfig(context.WithoutCancel(t.Context()), config)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close(context.WithoutCancel(t.Context()))
+		for _, statement := range statements {
+			if _, err := conn.Exec(context.WithoutCancel(t.Context()), statement); err != nil {
+				t.Errorf("%s: %v", statement, err)
+				return
+			}
+		}
+	}
+	admin(`CREATE TABLESPACE `+name+` LOCATION '`+dir+`'`, `ALTER DATABASE `+name+` SET TABLESPACE `+name)
+	t.Cleanup(func() {
+		admin(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '`+h.name(t)+`'`,
+			`ALTER DATABASE `+name+` SET TABLESPACE pg_default`, `DROP TABLESPACE `+name)
+	})
+}
+
+// name is that of the database.
+func (h *postgresHost) name(t *testing.T) string {
+	t.Helper()
+	config, err := pgx.ParseConfig(h.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.Database
 }
 
 func (h *postgresHost) target(r *round) target {
@@ -140,6 +193,8 @@ func (h *postgresHost) disturb(ctx context.Context, r *round) error {
 		}
 	case backendKilled:
 		return h.killBackends(ctx, r)
+	case diskFull:
+		return h.full.fillAgainAndAgain(ctx, r)
 	}
 	<-ctx.Done()
 	return nil

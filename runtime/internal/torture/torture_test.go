@@ -31,7 +31,7 @@ func TestKilledProcessesKeepEveryPromiseOnPostgreSQL(t *testing.T) {
 		}
 	})
 	server.URL(t) // or skip
-	troubles := []trouble{noTrouble, connectionCut, serverCrash, processStopped, simpleProtocol, backendKilled, memoryShort}
+	troubles := []trouble{noTrouble, connectionCut, serverCrash, processStopped, simpleProtocol, backendKilled, memoryShort, diskFull}
 	torture(t, troubles, func(t *testing.T, r *round) host { return newPostgresHost(t, r, server) })
 }
 
