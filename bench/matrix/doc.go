@@ -9,8 +9,9 @@
 //     passes through the test: the statements that it sends to PostgreSQL, through a
 //     [Proxy], and the calls that it makes of a [Provider]. Each is two points:
 //     before it has any effect, and after it had its effect, when the answer is not
-//     out yet. At the round's point the process gets SIGKILL, and nothing that it
-//     sent reaches anybody any more.
+//     out yet. A call is a third: it is on its way, and has its effect seconds later.
+//     At the round's point the process gets SIGKILL, and nothing else that it sent
+//     reaches anybody any more.
 //  2. The program is started again, and the work delivered again, until the program
 //     says that it is over.
 //  3. What the provider and the database have got is counted.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 )
 
 // A Request is a call of a provider.
@@ -32,7 +33,12 @@ type Provider struct {
 	keys  map[string]Answer // of charges and messages
 	refs  map[string]Answer // labels by their reference, an order
 	count map[string]int    // by effect
+	late  sync.WaitGroup    // calls that are on their way, and their callers dead
 }
+
+// late is how long the call of a process that was stopped during it is on its way:
+// longer than any of the programs takes work for lost.
+const late = 3 * time.Second
 
 // NewProvider has done nothing yet.
 func NewProvider() *Provider {
@@ -71,8 +77,9 @@ func alive(watch *Watch, what string) {
 	}
 }
 
-// Count says how often an effect has happened.
+// Count says how often an effect has happened, once nothing is on its way.
 func (p *Provider) Count(effect string) int {
+	p.late.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.count[effect]
@@ -85,6 +92,13 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request, watch *Watch, c
 		return
 	}
 	alive(watch, "before the call "+call)
+	if !watch.Point("during the call " + call) {
+		p.late.Go(func() {
+			time.Sleep(late)
+			p.do(call, in)
+		})
+		panic(http.ErrAbortHandler)
+	}
 	answer := p.do(call, in)
 	alive(watch, "after the call "+call)
 	_ = json.NewEncoder(w).Encode(answer) // a process that has gone needs no answer
