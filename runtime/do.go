@@ -268,6 +268,9 @@ func (c *contract[Tx, In, Out]) claimOf(d *delivery[In], fence Fence) Claim {
 		AnyPayload: c.spec.Response.OtherPayload == OtherPayloadReturnOriginal,
 		Mark:       d.mark,
 		Release:    cmp.Or(c.spec.Release, c.ledger.release),
+		// Where a duplicate of running work is acknowledged, it is the last that is
+		// heard of it, and the row has to be there.
+		MayLag: c.spec.Response.WhileRunning != RunningNoOp,
 	}
 }
 

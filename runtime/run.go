@@ -199,6 +199,7 @@ func (r *Run) callContext(ctx context.Context) (context.Context, func()) {
 // message of an effect that was to start if another effect has it.
 func (r *Run) write(ctx context.Context, e *entry, w EffectWrite) (*SentMessage, error) {
 	w.Fence, w.EffectID, w.Mark = r.fence, e.id, r.mark
+	w.MayLag = w.State == EffectDone && w.Message == nil && w.Guard.recovers()
 	var written EffectWritten
 	err := r.durably(ctx, func(ctx context.Context) (err error) {
 		written, err = r.writer.WriteEffect(ctx, w)

@@ -42,6 +42,16 @@ const (
 	GuardWork           Guard = "work" // other work, as a child: its key is that work's ID
 )
 
+// recovers tells whether an effect with this guard that is done, and of which the
+// ledger knows only that it was started, ends as it would have anyway.
+func (g Guard) recovers() bool {
+	switch g {
+	case GuardIdempotencyKey, GuardUpsert, GuardFindFirst, GuardRepeatable, GuardRead:
+		return true
+	}
+	return false
+}
+
 // Class is what an error means for a repeat.
 type Class string
 

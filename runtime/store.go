@@ -11,7 +11,7 @@ import (
 // call it themselves, they hand it to [NewLedger].
 //
 // All methods are safe for concurrent use. Every write is durable when it
-// returns without an error. All times are the store's own: no method is told
+// returns without an error, unless it says MayLag. All times are the store's own: no method is told
 // what time it is, only how long something lasts.
 //
 // Tx is the type of the transactions in which the application's own writes and
@@ -193,6 +193,12 @@ type Claim struct {
 	// Release, CorrelationID are recorded with the attempt. Either may be empty.
 	Release       string
 	CorrelationID string
+	// MayLag: a claim that is won need not be durable when Claim returns, but when
+	// the next write returns that may not lag, such as the start of an effect. All
+	// others see it at once, and a process that dies takes nothing with it: only a
+	// loss of power, or of the database server, may undo it, and then nothing has
+	// been done yet.
+	MayLag bool
 }
 
 // Claimed is the answer to a [Claim].
@@ -307,6 +313,9 @@ type EffectWrite struct {
 	Mark Mark
 	// Message is the message that the effect sends, or nil.
 	Message *MessageWrite
+	// MayLag: the write need not be durable when it returns, see [Claim]. If it is
+	// undone the effect's guard finds out, or makes the call again.
+	MayLag bool
 }
 
 // EffectWritten is what an [EffectWrite] has come to.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	idem "github.com/idemgen/idem/runtime"
 	"github.com/idemgen/idem/runtime/internal/coalesce"
@@ -26,6 +27,8 @@ type operation struct {
 	do func(w *writer) error
 	// spills: it may refuse after it has written something, which has to be undone.
 	spills bool
+	// lags: it need not be durable before the next one that does not lag.
+	lags bool
 }
 
 type request = coalesce.Request[operation]
@@ -41,15 +44,16 @@ func (s *Store) newQueue() *coalesce.Queue[operation] {
 // write runs one operation in a transaction that it may share with others. Once it
 // has begun it does not end with its caller.
 func write[T any](ctx context.Context, s *Store, what string, op func(ctx context.Context, w *writer) (T, error)) (T, error) {
-	return share(ctx, s, what, true, op)
+	return share(ctx, s, what, operation{spills: true}, op)
 }
 
 // writeTidy is write for an operation that refuses before it has written anything.
 func writeTidy[T any](ctx context.Context, s *Store, what string, op func(ctx context.Context, w *writer) (T, error)) (T, error) {
-	return share(ctx, s, what, false, op)
+	return share(ctx, s, what, operation{}, op)
 }
 
-func share[T any](ctx context.Context, s *Store, what string, spills bool, op func(ctx context.Context, w *writer) (T, error)) (T, error) {
+// share is write for an operation of which like says what it is like.
+func share[T any](ctx context.Context, s *Store, what string, like operation, op func(ctx context.Context, w *writer) (T, error)) (T, error) {
 	var none T
 	if err := s.usable(ctx); err != nil {
 		return none, fmt.Errorf("sqlite: %s: %w", what, err)
@@ -57,10 +61,11 @@ func share[T any](ctx context.Context, s *Store, what string, spills bool, op fu
 	// A caller who leaves early does not look at it.
 	var result T
 	steady := context.WithoutCancel(ctx)
-	err := s.queue.Do(ctx, operation{spills: spills, do: func(w *writer) (err error) {
+	like.do = func(w *writer) (err error) {
 		result, err = op(steady, w)
 		return err
-	}}, what == renewing)
+	}
+	err := s.queue.Do(ctx, like, what == renewing)
 	if errors.Is(err, coalesce.ErrClosed) {
 		err = idem.ErrClosed
 	}
@@ -105,7 +110,8 @@ func (s *Store) commitAll(ctx context.Context, requests []*request) (begun bool,
 	begin, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	waiting := context.AfterFunc(ctx, cancel)
-	err = s.transact(begin, func(w *writer) error {
+	lags := !slices.ContainsFunc(requests, func(r *request) bool { return !r.Op.lags })
+	err = s.transact(begin, lags, func(w *writer) error {
 		if !waiting() {
 			return context.Canceled
 		}

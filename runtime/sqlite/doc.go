@@ -16,6 +16,11 @@
 // an effect go in the transaction that [Store.InTx] opens, on that same
 // connection.
 //
+// Two writes leave the disk to the next one: a claim that is won, and the result of
+// an effect whose guard finds it out again. A process that dies takes neither with
+// it. After a loss of power the claim may not have been made, in which case no effect
+// was started either, or the effect may be one that was started and no more.
+//
 // # One SQLite library per file and process
 //
 // POSIX locks belong to a process, and closing any descriptor of a file drops

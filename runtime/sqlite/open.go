@@ -71,7 +71,7 @@ func open(ctx context.Context, path string, o *options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, file: file, turns: newTurns()}
+	s := &Store{path: path, file: file, turns: newTurns(), patient: o.synchronous == Full}
 	s.queue = s.newQueue()
 	defer func() {
 		if err != nil {

@@ -35,6 +35,8 @@ type Store struct {
 	clock    *clock
 	ledgerID string
 	marked   atomic.Int64 // the mark that was committed last, by this store
+	patient  bool         // the disk is waited for at all, see Synchronous
+	lagging  bool         // the writer does not wait for the disk; whoever has the turn sees to it
 	closed   atomic.Bool
 }
 
@@ -42,12 +44,20 @@ var _ idem.Store[*sql.Tx] = (*Store)(nil)
 
 // Claim takes work for one attempt: see [idem.Writer].
 func (s *Store) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
-	return writeTidy(ctx, s, "claim", func(ctx context.Context, w *writer) (idem.Claimed, error) { return w.claimLatest(ctx, c) })
+	claimed, err := share(ctx, s, "claim", operation{lags: c.MayLag}, func(ctx context.Context, w *writer) (idem.Claimed, error) { return w.claimLatest(ctx, c) })
+	if err != nil || !c.MayLag || claimed.Won || claimed.Work.State != idem.StateDone && claimed.Work.State != idem.StateDead {
+		return claimed, err
+	}
+	// The claim itself may have ended the work, and nobody comes back for it.
+	_, err = writeTidy(ctx, s, "claim", func(ctx context.Context, w *writer) (struct{}, error) {
+		return struct{}{}, w.exec(ctx, s.stmts.mark, s.clock.now()) // any write will do
+	})
+	return claimed, err
 }
 
 // WriteEffect inserts or updates an effect's row: see [idem.Writer].
 func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
-	return share(ctx, s, "effect", e.Message != nil, func(ctx context.Context, w *writer) (idem.EffectWritten, error) { return w.writeEffect(ctx, e) })
+	return share(ctx, s, "effect", operation{spills: e.Message != nil, lags: e.MayLag}, func(ctx context.Context, w *writer) (idem.EffectWritten, error) { return w.writeEffect(ctx, e) })
 }
 
 // End leaves the running state: see [idem.Writer].
@@ -114,7 +124,7 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Se
 	}
 	defer done()
 	var failed error
-	err = s.transact(ctx, func(w *writer) error {
+	err = s.transact(ctx, false, func(w *writer) error {
 		session := &session{w: w}
 		if failed = fn(context.WithValue(ctx, inTx{s}, true), session); failed != nil {
 			return failed
@@ -168,10 +178,13 @@ type inTx struct{ s *Store }
 // renewing is what goes before other writes: see turns.
 const renewing = "renew"
 
-// transact runs op in a transaction and commits it if op returns nil. Whoever calls
-// it has the turn.
-func (s *Store) transact(ctx context.Context, op func(w *writer) error) error {
+// transact runs op in a transaction and commits it if op returns nil. If it lags the
+// disk gets it with the next one that does not. Whoever calls it has the turn.
+func (s *Store) transact(ctx context.Context, lags bool, op func(w *writer) error) error {
 	if err := s.stillThere(); err != nil {
+		return err
+	}
+	if err := s.mayLag(ctx, lags); err != nil {
 		return err
 	}
 	tx, err := s.writer.BeginTx(ctx, nil)
@@ -205,6 +218,25 @@ func (s *Store) transact(ctx context.Context, op func(w *writer) error) error {
 	return nil
 }
 
+// mayLag says whether the next transaction has to wait for the disk. One that does
+// takes with it what those before it have left in the log. Should database/sql make
+// the connection anew, it waits until it is told not to.
+func (s *Store) mayLag(ctx context.Context, lags bool) error {
+	if !s.patient || lags == s.lagging {
+		return nil
+	}
+	if lags {
+		s.lagging = true // also if nobody knows whether the statement has done it
+		_, err := s.writer.ExecContext(ctx, `PRAGMA synchronous = NORMAL`)
+		return err
+	}
+	if _, err := s.writer.ExecContext(ctx, `PRAGMA synchronous = FULL`); err != nil {
+		return err
+	}
+	s.lagging = false
+	return nil
+}
+
 // rollback ends a transaction that may have ended already.
 func rollback(tx *sql.Tx) error {
 	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
@@ -234,6 +266,9 @@ func (s *Store) markNow(ctx context.Context) error {
 		return fmt.Errorf("sqlite: close: clock: %w", err)
 	}
 	defer done()
+	if err := s.mayLag(ctx, false); err != nil {
+		return fmt.Errorf("sqlite: close: clock: %w", err)
+	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("sqlite: close: clock: %w", err)

@@ -451,7 +451,7 @@ func (r *history[Tx]) claim(t *rapid.T) {
 		Kind: r.kind(draw(t, "kind", "sync", "item")), Version: draw(t, "version", 1, 2, 3), Scope: draw(t, "scope", "", "a", "b"), Mark: r.mark(t),
 		Lease: draw(t, "lease", durations...), Budget: draw(t, "budget", 1, 2, 4), Window: r.window(t, "claim's window"), Payload: body(t, "payload"),
 		PayloadHash: draw(t, "hash", idem.Hash{}, hash("1"), hash("1"), hash("1"), hash("2")), PayloadShape: draw(t, "shape", "a", "a", "a", "b"),
-		AnyPayload: draw(t, "any payload", true, false),
+		AnyPayload: draw(t, "any payload", true, false), MayLag: draw(t, "may lag", true, false),
 	}
 	// Any work may have been called anything: finer and coarser identities, and
 	// inputs that no old version took.
@@ -494,7 +494,7 @@ func (r *history[Tx]) effect(t *rapid.T) {
 		State: draw(t, "state", idem.EffectStarted, idem.EffectNotApplied, idem.EffectDone, idem.EffectRefused, idem.EffectGivenUp, idem.EffectUnknown),
 		Key:   draw(t, "key", "k1", "k2"), Epoch: draw(t, "epoch", 0, 1), Calls: draw(t, "calls", 0, 1, 2), VisibleAfter: draw(t, "visible after", 0, time.Second), PayloadHash: draw(t, "hash", idem.Hash{}, hash("1")), PayloadShape: draw(t, "shape", "a", "b"),
 		Input: body(t, "input"), Result: body(t, "result"), ExternalRef: draw(t, "ref", "", "ref"), Error: draw(t, "error", "", "broken"),
-		Live: draw(t, "live", true, false), Restart: draw(t, "restart", true, false), Mark: r.mark(t),
+		Live: draw(t, "live", true, false), Restart: draw(t, "restart", true, false), Mark: r.mark(t), MayLag: draw(t, "may lag", true, false),
 	}
 	if to := draw(t, "message to", "", "1", "1", "2"); to != "" {
 		e.Message = &idem.MessageWrite{MessageID: idem.MessageID{Channel: fmt.Sprint(r.number), To: to, Content: hash("text")}, TTL: draw(t, "ttl", durations...)}

