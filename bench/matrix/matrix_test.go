@@ -132,12 +132,11 @@ func (s *sweep) fill(ctx context.Context, c *column, template string) error {
 	}
 	var mu sync.Mutex
 	var running sync.WaitGroup
-	for i, name := range whole.Passed {
-		// What a tool does beside the work moves numbers, so that calls are named.
-		stop := matrix.Stop{Number: i + 1}
-		if isCall(name) {
-			stop = matrix.Stop{Name: name}
-		} else if !*full {
+	times := map[string]int{}
+	for _, name := range whole.Passed {
+		times[name]++
+		stop := matrix.Stop{Name: name, Nth: times[name]}
+		if !*full && !strings.Contains(name, " the call ") {
 			continue
 		}
 		running.Go(func() {
@@ -148,7 +147,7 @@ func (s *sweep) fill(ctx context.Context, c *column, template string) error {
 				err = errors.Join(err, fmt.Errorf("%+v: %w", stop, roundErr))
 				return
 			}
-			if r.Stopped && (stop.Name != "" || !isCall(r.Passed[len(r.Passed)-1])) {
+			if r.Stopped { // else it was something beside the work, which did not come again
 				c.add(r)
 			}
 		})
@@ -156,8 +155,6 @@ func (s *sweep) fill(ctx context.Context, c *column, template string) error {
 	running.Wait()
 	return err
 }
-
-func isCall(point string) bool { return strings.Contains(point, " the call ") }
 
 func (s *sweep) round(ctx context.Context, c *column, template string, stop matrix.Stop) (r matrix.Result, err error) {
 	s.limit <- struct{}{}

@@ -2,10 +2,11 @@ package matrix
 
 import "sync"
 
-// A Stop is the point at which a process is stopped.
+// A Stop is the point at which a process is stopped: the n-th of a name. Counted by
+// names a point stays what it is, whatever a tool does beside the work meanwhile.
 type Stop struct {
-	Number int    // from 1, of all points; 0 is never
-	Name   string // or the first point of that name
+	Name string
+	Nth  int // from 1; 0 is never
 }
 
 // A Watch counts the points that a process passes, and stops it at one of them.
@@ -45,9 +46,11 @@ func (w *Watch) Point(name string) bool {
 		return !w.stopped
 	}
 	w.passed = append(w.passed, name)
-	if name == w.stop.Name || len(w.passed) == w.stop.Number {
-		w.stopped = true
-		w.kill()
+	if name == w.stop.Name {
+		if w.stop.Nth--; w.stop.Nth == 0 {
+			w.stopped = true
+			w.kill()
+		}
 	}
 	return !w.stopped
 }
