@@ -11,7 +11,7 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idem/runtime"
-	"github.com/idemgen/idem/runtime/internal/crash"
+	"github.com/idemgen/idem/runtime/idemtest"
 )
 
 // childSpec is a contract that other work has for a child.
@@ -302,78 +302,64 @@ func TestChildOverAnotherLedgerIsRefused(t *testing.T) {
 // TestFamiliesKeepTheirPromisesWhereverTheProcessDies crashes a parent with an
 // effect of its own and a child with another at every point in turn.
 func TestFamiliesKeepTheirPromisesWhereverTheProcessDies(t *testing.T) {
+	type effect = idem.Effect[order, receipt]
+	type guarded = *idem.Guarded[order, receipt]
 	for name, test := range map[string]struct {
-		oneTx  bool
-		ends   map[idem.State]bool
-		guard  func(l *idem.Ledger[*sql.Tx], e idem.Effect[order, receipt]) *idem.Guarded[order, receipt]
-		keys   bool
-		least  int
-		points int
+		oneTx   bool
+		guard   func(l *idem.Ledger[*sql.Tx], e effect) guarded
+		promise idemtest.Effect
 	}{
-		"a child with a key": {keys: true, least: 1, points: 12, ends: map[idem.State]bool{idem.StateDone: true},
-			guard: func(_ *idem.Ledger[*sql.Tx], e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] {
-				return idem.IdempotencyKey(e, 24*time.Hour)
-			}},
-		"a child that asks": {points: 12, ends: map[idem.State]bool{idem.StateDone: true, idem.StateUnknown: true},
-			guard: func(_ *idem.Ledger[*sql.Tx], e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] {
-				return idem.Once(e, idem.Ask)
-			}},
-		"a child in one transaction": {oneTx: true, points: 12, ends: map[idem.State]bool{idem.StateDone: true},
-			guard: func(l *idem.Ledger[*sql.Tx], e idem.Effect[order, receipt]) *idem.Guarded[order, receipt] {
-				e.Call = nil
-				return idem.Transaction(l, e, func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
-					_, err := call.Tx().ExecContext(ctx, `create table if not exists drafts (id text); insert into drafts values (?)`, in.ID)
-					return receipt{Ref: "draft"}, err
-				})
-			}},
+		"a child with a key": {
+			guard:   func(_ *idem.Ledger[*sql.Tx], e effect) guarded { return idem.IdempotencyKey(e, 24*time.Hour) },
+			promise: idemtest.Effect{Guard: idem.GuardIdempotencyKey, RemembersFor: 24 * time.Hour},
+		},
+		"a child that asks": {
+			guard:   func(_ *idem.Ledger[*sql.Tx], e effect) guarded { return idem.Once(e, idem.Ask) },
+			promise: idemtest.Effect{Guard: idem.GuardOnce, IfUnknown: idem.Ask},
+		},
+		"a child in one transaction": {
+			oneTx: true,
+			guard: func(l *idem.Ledger[*sql.Tx], e effect) guarded {
+				return idem.Transaction(l, e, inserting("drafts"))
+			},
+			promise: idemtest.Effect{Guard: idem.GuardTransaction},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			points := crashAtEveryPoint(t, func(w *world, crash *crash.Process, p *provider) idem.Contract[order, receipt] {
-				if test.keys && p.keys == nil {
-					p.keys = make(map[string]string)
+			test.promise.Name = "child.send"
+			idemtest.CrashEverywhere(t, func(t *testing.T, w *idemtest.World) idemtest.Program[order, receipt, *sql.Tx] {
+				p := &provider{keys: map[string]string{}, happens: func() { w.Happened("send") }}
+				if test.promise.Guard == idem.GuardOnce {
+					p.keys = nil
 				}
-				p.crash = crash
-				ledger := w.crashing(crash)
-				effect := func(name string) idem.Effect[order, receipt] {
-					e := w.effect(name)
-					e.Call = func(ctx context.Context, call idem.Call, in order) (receipt, error) { return p.apply(call) }
-					return e
-				}
-				s := childSpec(one(test.guard(ledger, effect("send"))))
-				s.OneTransaction = test.oneTx
-				ship := idem.Child("ship", idem.Define(ledger, s))
-				book := idem.Transaction(ledger, w.effect("book"), func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
-					_, err := call.Tx().ExecContext(ctx, `create table if not exists booked (id text); insert into booked values (?)`, in.ID)
-					return receipt{Ref: "booked"}, err
+				program := programOf(t, w, func(ledger *idem.Ledger[*sql.Tx]) idem.Spec[order, receipt] {
+					send := effect{Name: "send", Payload: idem.Payload[order]{Shape: "order/1", Append: appendOrder}}
+					book := send
+					book.Name = "book"
+					send.Call = func(_ context.Context, call idem.Call, _ order) (receipt, error) { return p.apply(call) }
+					child := childSpec(one(test.guard(ledger, send)))
+					child.OneTransaction = test.oneTx
+					ship, booked := idem.Child("ship", idem.Define(ledger, child)), idem.Transaction(ledger, book, inserting("booked"))
+					return spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+						out, err := ship.Do(ctx, run, in)
+						if err != nil {
+							return receipt{}, err
+						}
+						_, err = booked.Do(ctx, run, in)
+						return out, err
+					})
 				})
-				return idem.Define(ledger, spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
-					out, err := ship.Do(ctx, run, in)
-					if err != nil {
-						return receipt{}, err
-					}
-					_, err = book.Do(ctx, run, in)
-					return out, err
-				}))
-			}, func(t *testing.T, w *world, p *provider, end idem.State, result receipt) {
-				if !test.ends[end] {
-					t.Errorf("the work ended up %s", end)
-				}
+				w.Count("book", rowsOf(t, program.Store, `select count(*) from booked`))
+				w.Count("works of the child", rowsOf(t, program.Store, `select count(*) from work_log where kind = 'child'`))
+				w.Count("works that are done", rowsOf(t, program.Store, `select count(*) from work_log where state = 'done'`))
+				w.Count("children that their parents know to be done", rowsOf(t, program.Store,
+					`select count(*) from effect_log e join work_log c on c.work_id = e.effect_key where e.guard = 'work' and e.state = 'done'`))
 				if test.oneTx {
-					w.wantRows(1, `select count(*) from drafts`)
-				} else if n := p.count(); n < test.least || n > 1 {
-					t.Errorf("the child's effect was applied %d times", n)
+					w.Count("send", rowsOf(t, program.Store, `select count(*) from drafts`))
 				}
-				if end == idem.StateDone {
-					w.wantRows(1, `select count(*) from booked`)
-					w.wantRows(2, `select count(*) from work_log where state = 'done'`)
-					w.wantRows(1, `select count(*) from effect_log e join work_log c on c.work_id = e.effect_key where e.guard = 'work' and e.state = 'done'`)
-				}
-				w.wantRows(1, `select count(*) from work_log where kind = 'child'`)
-			})
-			if points < test.points {
-				t.Errorf("only %d crash points: the harness does not see the writes of both", points)
-			}
+				return program
+			}, idemtest.Effect{Name: "ship", Guard: idem.GuardWork}, idemtest.Effect{Name: "book", Guard: idem.GuardTransaction}, test.promise)
 		})
 	}
 }

@@ -179,26 +179,36 @@ func TestTransactionEffectHappensExactlyOnceWhereverTheProcessDies(t *testing.T)
 				program := programOf(t, w, func(l *idem.Ledger[*sql.Tx]) idem.Spec[order, receipt] {
 					g := idem.Transaction(l, idem.Effect[order, receipt]{
 						Name: "draft", Payload: idem.Payload[order]{Shape: "order/1", Append: appendOrder},
-					}, func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
-						_, err := call.Tx().ExecContext(ctx, `create table if not exists drafts (id text); insert into drafts values (?)`, in.ID)
-						return receipt{Ref: "draft"}, err
-					})
+					}, inserting("drafts"))
 					s := spec(one(g))
 					s.OneTransaction = oneTx
 					return s
 				})
-				w.Count("draft", func() (n int) {
-					err := program.Store.InTx(context.Background(), func(ctx context.Context, s idem.Session[*sql.Tx]) error {
-						return s.Tx().QueryRowContext(ctx, `select count(*) from drafts`).Scan(&n)
-					})
-					if err != nil {
-						t.Error(err)
-					}
-					return n
-				})
+				w.Count("draft", rowsOf(t, program.Store, `select count(*) from drafts`))
 				return program
 			}, idemtest.Effect{Name: "draft", Guard: idem.GuardTransaction})
 		})
+	}
+}
+
+// inserting is a transaction effect that inserts a row.
+func inserting(table string) func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
+	return func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
+		_, err := call.Tx().ExecContext(ctx, `insert into `+table+` values (?)`, in.ID)
+		return receipt{Ref: table}, err
+	}
+}
+
+// rowsOf counts in the application's tables, and in the ledger's.
+func rowsOf(t *testing.T, store idem.Store[*sql.Tx], query string) func() int {
+	return func() (n int) {
+		err := store.InTx(context.Background(), func(ctx context.Context, s idem.Session[*sql.Tx]) error {
+			return s.Tx().QueryRowContext(ctx, query).Scan(&n)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return n
 	}
 }
 
@@ -218,6 +228,13 @@ func programOf(t *testing.T, w *idemtest.World, spec func(l *idem.Ledger[*sql.Tx
 			t.Error(err)
 		}
 	})
+	err = store.InTx(t.Context(), func(ctx context.Context, s idem.Session[*sql.Tx]) error {
+		_, err := s.Tx().ExecContext(ctx, `create table drafts (id text); create table booked (id text)`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return idemtest.Program[order, receipt, *sql.Tx]{
 		Store: store,
 		Start: func(store idem.Store[*sql.Tx]) idem.Contract[order, receipt] {
@@ -225,38 +242,6 @@ func programOf(t *testing.T, w *idemtest.World, spec func(l *idem.Ledger[*sql.Tx
 			return idem.Define(ledger, spec(ledger))
 		},
 		Input: func() order { return order{ID: "1", Amount: 5} },
-	}
-}
-
-// crashAtEveryPoint runs one piece of work in a new world for each point at which
-// the process may die, until an attempt dies nowhere. It returns how many points
-// there were.
-func crashAtEveryPoint(t *testing.T, define func(w *world, crash *crash.Process, p *provider) idem.Contract[order, receipt],
-	check func(t *testing.T, w *world, p *provider, end idem.State, result receipt)) int {
-	for point := 0; ; point++ {
-		crashed := true
-		t.Run(fmt.Sprintf("point %d", point), func(t *testing.T) {
-			w, p := newWorld(t), new(provider)
-			first := cutOff(point)
-			_, _ = define(w, first, p).Do(t.Context(), order{ID: "1", Amount: 5})
-			crashed = isDead(first)
-			for range 4 {
-				w.clock.advance(2 * time.Minute) // over the lease, and any backoff
-				result, err := define(w, unharmed(), p).Do(t.Context(), order{ID: "1", Amount: 5})
-				if err == nil {
-					check(t, w, p, result.State, result.Value)
-					return
-				}
-				if errors.Is(err, idem.ErrOutcomeUnknown) {
-					check(t, w, p, idem.StateUnknown, receipt{})
-					return
-				}
-			}
-			t.Error("the work is lost: it never ends")
-		})
-		if !crashed {
-			return point
-		}
 	}
 }
 

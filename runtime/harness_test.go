@@ -71,8 +71,6 @@ type world struct {
 	store  *sqlite.Store
 	ledger *idem.Ledger[*sql.Tx]
 	calls  atomic.Int64
-	// defined counts contracts, for tests that define another one each time.
-	defined atomic.Int64
 }
 
 func newWorld(t *testing.T, opts ...idem.Option) *world {

@@ -10,7 +10,7 @@ import (
 
 	idem "github.com/idemgen/idem/runtime"
 	"github.com/idemgen/idem/runtime/canon"
-	"github.com/idemgen/idem/runtime/internal/crash"
+	"github.com/idemgen/idem/runtime/idemtest"
 )
 
 // byAmount is an identity that is finer than that of orderID.
@@ -215,44 +215,30 @@ func TestVersionsTakeOverFromEachOtherWhereverAProcessDies(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			crashAtEveryPoint(t, func(w *world, crash *crash.Process, p *provider) idem.Contract[order, receipt] {
-				ledger := w.crashing(crash)
-				p.crash = crash
-				if p.keys == nil {
-					p.keys = map[string]string{}
-				}
-				charge := w.effect("charge")
-				charge.Call = func(_ context.Context, call idem.Call, _ order) (receipt, error) { return p.apply(call) }
-				keyed := idem.IdempotencyKey(charge, time.Hour)
-				draft := idem.Transaction(ledger, w.effect("draft"), func(ctx context.Context, call idem.TxCall[*sql.Tx], in order) (receipt, error) {
-					_, err := call.Tx().ExecContext(ctx, `create table if not exists drafts (id text); insert into drafts values (?)`, in.ID)
-					return receipt{Ref: "draft"}, err
-				})
-				s := spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
-					if _, err := draft.Do(ctx, run, in); err != nil {
-						return receipt{}, err
+			idemtest.CrashEverywhere(t, func(t *testing.T, w *idemtest.World) idemtest.Program[order, receipt, *sql.Tx] {
+				p := &provider{keys: map[string]string{}, happens: func() { w.Happened("charge") }}
+				processes := 0
+				program := programOf(t, w, func(ledger *idem.Ledger[*sql.Tx]) idem.Spec[order, receipt] {
+					charge := idem.Effect[order, receipt]{Name: "charge", Payload: idem.Payload[order]{Shape: "order/1", Append: appendOrder}}
+					draft := idem.Transaction(ledger, idem.Effect[order, receipt]{Name: "draft", Payload: charge.Payload}, inserting("drafts"))
+					charge.Call = func(_ context.Context, call idem.Call, _ order) (receipt, error) { return p.apply(call) }
+					keyed := idem.IdempotencyKey(charge, 24*time.Hour)
+					version := test.first
+					if processes++; processes%2 == 0 {
+						version = test.second
 					}
-					return keyed.Do(ctx, run, in)
+					return version(spec(func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
+						if _, err := draft.Do(ctx, run, in); err != nil {
+							return receipt{}, err
+						}
+						return keyed.Do(ctx, run, in)
+					}))
 				})
-				version := test.first
-				if w.defined.Add(1)%2 == 0 {
-					version = test.second
-				}
-				return idem.Define(ledger, version(s))
-			}, func(t *testing.T, w *world, p *provider, end idem.State, result receipt) {
-				if end != idem.StateDone {
-					t.Errorf("the work ended up %s", end)
-				}
-				if n := p.count(); n != 1 {
-					t.Errorf("%d charges, want 1", n)
-				}
-				if n := w.rows(`select count(*) from drafts`); n != 1 {
-					t.Errorf("%d drafts, want 1", n)
-				}
-				if n := w.rows(`select count(*) from work_log`); n != 1 {
-					t.Errorf("%d rows of work, want 1", n)
-				}
-			})
+				w.Count("draft", rowsOf(t, program.Store, `select count(*) from drafts`))
+				w.Count("works", rowsOf(t, program.Store, `select count(*) from work_log`))
+				return program
+			}, idemtest.Effect{Name: "draft", Guard: idem.GuardTransaction},
+				idemtest.Effect{Name: "charge", Guard: idem.GuardIdempotencyKey, RemembersFor: 24 * time.Hour})
 		})
 	}
 }

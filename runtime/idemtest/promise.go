@@ -23,7 +23,7 @@ type played struct {
 	stops   int
 	budget  int
 	now     time.Time
-	work    idem.WorkID
+	ids     []idem.WorkID // of all deliveries
 	history string
 }
 
@@ -40,15 +40,14 @@ func (p *played) stopped(rows map[rowID]row) {
 	}
 }
 
-// sameWork says what is wrong with a delivery that is other work than the first.
-func (p *played) sameWork(id idem.WorkID) string {
-	if p.work.IsZero() {
-		p.work = id
+// twoWorks says what is wrong with deliveries that were different work.
+func (p *played) twoWorks() string {
+	for _, id := range p.ids {
+		if id != p.ids[0] {
+			return fmt.Sprintf("two deliveries of the same work have different IDs, %s… and %s…: what identifies the work differs between deliveries", p.ids[0].String()[:12], id.String()[:12])
+		}
 	}
-	if id == p.work {
-		return ""
-	}
-	return fmt.Sprintf("two deliveries of the same work have different IDs, %s… and %s…: what identifies the work differs between deliveries", p.work.String()[:12], id.String()[:12])
+	return ""
 }
 
 // done is how many rows of the effect the ledger has in the given state.

@@ -23,14 +23,16 @@ type World struct {
 	passed   func(d time.Duration) // may be nil
 
 	// What the ledger has been told, and has kept.
-	work    idem.WorkID // the one under test
-	kinds   map[idem.WorkID]string
-	rows    map[rowID]row
-	renamed map[string]string // the ledger's names of effects, to the contract's
-	lease   time.Duration     // the longest
-	visible time.Duration     // after which every call can be seen
-	budget  int               // the smallest, of the work under test and its children
-	claims  int               // that were won
+	work     idem.WorkID // the one under test
+	kinds    map[idem.WorkID]string
+	rows     map[rowID]row
+	renamed  map[string]string // the ledger's names of effects, to the contract's
+	lease    time.Duration     // the longest
+	visible  time.Duration     // after which every call can be seen
+	budget   int               // the smallest, of the work under test and its children
+	claims   int               // that were won
+	versions map[string]int    // of kinds
+	mixed    bool              // several of one
 }
 
 // rowID is the row of an effect in the ledger.
@@ -47,7 +49,7 @@ type row struct {
 }
 
 func newWorld() *World {
-	return &World{happened: map[string]int{}, counters: map[string]func() int{}, kinds: map[idem.WorkID]string{}, rows: map[rowID]row{}, renamed: map[string]string{}}
+	return &World{happened: map[string]int{}, counters: map[string]func() int{}, kinds: map[idem.WorkID]string{}, rows: map[rowID]row{}, renamed: map[string]string{}, versions: map[string]int{}}
 }
 
 // Now is the time in the world, for the store's clock and the fakes'. It runs as
@@ -140,6 +142,25 @@ func (w *World) won() int {
 	return w.claims
 }
 
+// severalVersions tells whether processes of the world had different versions of a
+// contract.
+func (w *World) severalVersions() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.mixed
+}
+
+func (w *World) registers(list []idem.Registration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range list {
+		if had, ok := w.versions[r.Kind]; ok && had != r.Version {
+			w.mixed = true
+		}
+		w.versions[r.Kind] = r.Version
+	}
+}
+
 // watch writes down what a process does.
 func (w *World) watch() crash.Watch {
 	return crash.Watch{
@@ -150,8 +171,9 @@ func (w *World) watch() crash.Watch {
 			}
 			w.notef("%4d  %s%s", n, p.Name, in)
 		},
-		Claimed: w.claimed,
-		Wrote:   w.wrote,
+		Registers: w.registers,
+		Claimed:   w.claimed,
+		Wrote:     w.wrote,
 	}
 }
 

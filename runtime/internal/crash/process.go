@@ -39,10 +39,11 @@ type Point struct {
 // Watch is told what happens at the ledger. Each of its functions may be nil. What
 // a transaction writes is told when it has committed.
 type Watch struct {
-	Point   func(n int, point Point) // from 1
-	Claimed func(idem.Claim, idem.Claimed)
-	Wrote   func(idem.EffectWrite, idem.EffectWritten)
-	Ended   func(idem.End, idem.Ended)
+	Point     func(n int, point Point)  // from 1
+	Registers func([]idem.Registration) // before it is done
+	Claimed   func(idem.Claim, idem.Claimed)
+	Wrote     func(idem.EffectWrite, idem.EffectWritten)
+	Ended     func(idem.End, idem.Ended)
 }
 
 // Process is one run of a program, which stops at most once.

@@ -53,6 +53,9 @@ func unnumbered[T any](p *Process, do func() (T, error)) (T, error) {
 }
 
 func (s *wrapped[Tx]) Register(ctx context.Context, list []idem.Registration) ([]idem.Registration, error) {
+	if s.p.watch.Registers != nil {
+		s.p.watch.Registers(list)
+	}
 	return around(s.p, "the contracts are registered", nil, func() ([]idem.Registration, error) {
 		return s.Store.Register(ctx, list)
 	}, nil)
