@@ -78,34 +78,33 @@ func (c *contract[Tx, In, Out]) Do(ctx context.Context, in In) (Result[Out], err
 		return Result[Out]{}, err
 	}
 	if err := c.ledger.enter(); err != nil {
-		return Result[Out]{}, c.fail(d, err, Work{}, nil)
+		return Result[Out]{}, c.refuse(d, err, nil)
 	}
 	defer c.ledger.running.Done()
 	return c.perform(ctx, d)
 }
 
 // perform does the work of a delivery, or answers from the ledger.
+//
+// It is on the stack for as long as the handler runs, as are lead and run. What needs
+// room there, such as a Work, is left to functions that have returned by then: ten
+// thousand handlers in flight have ten thousand stacks.
 func (c *contract[Tx, In, Out]) perform(ctx context.Context, d *delivery[In]) (Result[Out], error) {
 	if c.spec.Keyed {
 		if reason, cause := c.ledger.checkKey(ctx); reason != nil {
 			d.id = WorkID{} // under another key it names no work
-			return Result[Out]{}, c.fail(d, reason, Work{}, cause)
+			return Result[Out]{}, c.refuse(d, reason, cause)
 		}
 	}
 	if reason, err := c.ledger.own(ctx, c.registered); err != nil {
-		return Result[Out]{}, c.fail(d, reason, Work{}, err)
+		return Result[Out]{}, c.refuse(d, reason, err)
 	}
 	for {
 		if err := ctx.Err(); err != nil {
-			return Result[Out]{}, c.fail(d, ErrLedger, Work{}, context.Cause(ctx))
+			return Result[Out]{}, c.refuse(d, ErrLedger, context.Cause(ctx))
 		}
-		// A duplicate of done work ends here and writes nothing.
-		work, err := c.ledger.core.store.Lookup(ctx, d.id)
-		if err != nil {
-			return Result[Out]{}, c.fail(d, ErrLedger, Work{}, err)
-		}
-		if work.State == StateDone && d.mayBe(work.ID) {
-			return c.settled(d, work)
+		if result, settled, err := c.recall(ctx, d); settled {
+			return result, err
 		}
 		fl, leads := c.ledger.flights.join(d.id, d.hash)
 		step := c.follow
@@ -116,6 +115,19 @@ func (c *contract[Tx, In, Out]) perform(ctx context.Context, d *delivery[In]) (R
 			return result, err
 		}
 	}
+}
+
+// recall answers a duplicate of done work, which ends here and writes nothing.
+func (c *contract[Tx, In, Out]) recall(ctx context.Context, d *delivery[In]) (result Result[Out], settled bool, err error) {
+	work, err := c.ledger.core.store.Lookup(ctx, d.id)
+	if err != nil {
+		return result, true, c.refuse(d, ErrLedger, err)
+	}
+	if work.State != StateDone || !d.mayBe(work.ID) {
+		return result, false, nil
+	}
+	result, err = c.settled(d, work)
+	return result, true, err
 }
 
 // deliver derives everything that a delivery is known by, before anything is
@@ -156,28 +168,46 @@ func (c *contract[Tx, In, Out]) deliver(in In) (*delivery[In], error) {
 func (c *contract[Tx, In, Out]) lead(ctx context.Context, fl *flight, d *delivery[In]) (result Result[Out], settled bool, err error) {
 	defer c.ledger.flights.leave(fl)
 	if err := c.seal(d); err != nil {
-		return result, true, c.fail(d, ErrLedger, Work{}, err)
+		return result, true, c.refuse(d, ErrLedger, err)
 	}
 	if c.spec.OneTransaction {
 		return c.runInOne(ctx, fl, d)
 	}
+	a, result, settled, err := c.take(ctx, fl, d)
+	if a == nil {
+		return result, settled, err
+	}
+	result, err = c.run(ctx, d, a)
+	return result, true, err
+}
+
+// holding is work that was claimed, and not ended yet.
+type holding struct {
+	Claimed
+	fence Fence
+	sent  time.Time
+}
+
+// take claims the work. nil if it was not won: then there is an answer, unless settled
+// is false.
+func (c *contract[Tx, In, Out]) take(ctx context.Context, fl *flight, d *delivery[In]) (a *holding, result Result[Out], settled bool, err error) {
 	sent := time.Now()
 	claimed, fence, err := c.claim(ctx, d)
 	if err != nil {
-		return result, true, c.unclaimed(ctx, d, fence, err)
+		return nil, result, true, c.unclaimed(ctx, d, fence, err)
 	}
 	if !claimed.Won {
 		// Left before the answer, which may take a while: other duplicates ask for
 		// themselves and do not queue behind this one.
 		c.ledger.flights.leave(fl)
-		return c.answer(ctx, d, claimed.Work)
+		result, settled, err = c.answer(ctx, d, claimed.Work)
+		return nil, result, settled, err
 	}
 	if ctx.Err() != nil {
-		return result, true, c.release(ctx, d, fence)
+		return nil, result, true, c.release(ctx, d, fence)
 	}
 	fl.decide(true, claimed.Work)
-	result, err = c.run(ctx, d, fence, claimed, sent)
-	return result, true, err
+	return &holding{claimed, fence, sent}, result, false, nil
 }
 
 // seal makes the payload what is stored, once.
@@ -297,16 +327,16 @@ func (c *contract[Tx, In, Out]) release(ctx context.Context, d *delivery[In], fe
 }
 
 // run makes one attempt.
-func (c *contract[Tx, In, Out]) run(ctx context.Context, d *delivery[In], fence Fence, claimed Claimed, sent time.Time) (result Result[Out], err error) {
-	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, claimed)
+func (c *contract[Tx, In, Out]) run(ctx context.Context, d *delivery[In], a *holding) (result Result[Out], err error) {
+	run := newRun(c.ledger.core, a.fence, c.spec.Kind, c.spec.Lease, c.read, &a.Claimed)
 	run.removed, run.noInputs = c.spec.Removed, c.spec.NoPayload
 	run.mark = d.mark
 	run.ctx, run.cancel = context.WithCancelCause(ctx)
 	defer run.cancel(nil)
-	lease := c.ledger.leases.keep(fence, c.spec.Lease, c.spec.Timeout, sent, run.cancel)
+	lease := c.ledger.leases.keep(a.fence, c.spec.Lease, c.spec.Timeout, a.sent, run.cancel)
 	defer c.ledger.leases.drop(lease)
 	c.handle(run, d.in, func(out Out, failure error) {
-		result, err = c.finish(ctx, d, run, claimed.Work, out, failure)
+		result, err = c.finish(ctx, d, run, a.Work, out, failure)
 	})
 	return result, err
 }
@@ -412,7 +442,7 @@ func (c *contract[Tx, In, Out]) attemptInOne(ctx, txCtx context.Context, s Sessi
 		return err
 	}
 	fence.ID = one.claimed.Work.ID
-	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, one.claimed)
+	run := newRun(c.ledger.core, fence, c.spec.Kind, c.spec.Lease, c.read, &one.claimed)
 	run.removed, run.noInputs = c.spec.Removed, c.spec.NoPayload
 	run.writer, run.session, run.mark = s, s, d.mark
 	run.ctx, run.cancel = context.WithCancelCause(txCtx)
@@ -618,6 +648,11 @@ func reasonFor(state State, cause error) error {
 		return ErrDone
 	}
 	return ErrLedger
+}
+
+// refuse is fail of a delivery whose work is not known.
+func (c *contract[Tx, In, Out]) refuse(d *delivery[In], reason, cause error) *Error {
+	return c.fail(d, reason, Work{}, cause)
 }
 
 func (c *contract[Tx, In, Out]) fail(d *delivery[In], reason error, work Work, cause error) *Error {

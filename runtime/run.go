@@ -54,7 +54,7 @@ type entry struct {
 	busy  chan struct{}
 }
 
-func newRun(c *core, fence Fence, kind string, lease time.Duration, read reading, claimed Claimed) *Run {
+func newRun(c *core, fence Fence, kind string, lease time.Duration, read reading, claimed *Claimed) *Run {
 	r := &Run{
 		core: c, writer: c.store, kind: kind, lease: lease, read: read,
 		fence:        fence,

@@ -31,8 +31,8 @@ func BenchmarkSQLite(b *testing.B) {
 	compare(b, []entrant{
 		{"twoStatements", func(b *testing.B) (way, error) { return openLiteHand(b.Context(), file(b)) }},
 		{"handBatched", func(b *testing.B) (way, error) { return openLiteBatched(b.Context(), file(b)) }},
-		{"idem", func(b *testing.B) (way, error) { return openSQLite(b.Context(), file(b), false) }},
-		{"idemEffect", func(b *testing.B) (way, error) { return openSQLite(b.Context(), file(b), true) }},
+		{"idem", func(b *testing.B) (way, error) { return openSQLite(b.Context(), file(b), bare) }},
+		{"idemEffect", func(b *testing.B) (way, error) { return openSQLite(b.Context(), file(b), withEffect()) }},
 	})
 }
 
@@ -41,9 +41,32 @@ func BenchmarkPostgres(b *testing.B) {
 	compare(b, []entrant{
 		{"twoStatements", func(b *testing.B) (way, error) { return openPgHand(b.Context(), server.Database(b)) }},
 		{"handBatched", func(b *testing.B) (way, error) { return openPgBatched(b.Context(), server.Database(b)) }},
-		{"idem", func(b *testing.B) (way, error) { return openPostgres(b.Context(), server.Database(b), false) }},
-		{"idemEffect", func(b *testing.B) (way, error) { return openPostgres(b.Context(), server.Database(b), true) }},
+		{"idem", func(b *testing.B) (way, error) { return openPostgres(b.Context(), server.Database(b), bare) }},
+		{"idemEffect", func(b *testing.B) (way, error) { return openPostgres(b.Context(), server.Database(b), withEffect()) }},
 	})
+}
+
+// BenchmarkDuplicates answers works that are done, by two callers. It writes nothing.
+func BenchmarkDuplicates(b *testing.B) {
+	w, err := openSQLite(b.Context(), filepath.Join(b.TempDir(), "a.db"), bare)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := w.close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	const works = 2000
+	run(b, w, 64, works, 0)
+	var took time.Duration
+	answers := 0
+	for b.Loop() {
+		took += run(b, w, 2, works, 0)
+		answers += works
+	}
+	b.ReportMetric(float64(answers)/took.Seconds(), "answers/s")
+	b.ReportMetric(0, "ns/op")
 }
 
 // compare lets the ways take turns, a slice of works each, so that they meet the same

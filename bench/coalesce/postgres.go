@@ -25,7 +25,7 @@ type pgLedger struct {
 	pool *pgxpool.Pool
 }
 
-func openPostgres(ctx context.Context, url string, withEffect bool) (way, error) {
+func openPostgres(ctx context.Context, url string, run handler) (way, error) {
 	pool, err := newPool(ctx, url)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func openPostgres(ctx context.Context, url string, withEffect bool) (way, error)
 	if err != nil {
 		return nil, err
 	}
-	return &pgLedger{newLedger(store, withEffect), pool}, nil
+	return &pgLedger{newLedger(store, run), pool}, nil
 }
 
 func (l *pgLedger) close() error {

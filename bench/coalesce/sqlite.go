@@ -14,7 +14,7 @@ import (
 	"github.com/idemgen/idem/runtime/sqlite"
 )
 
-func openSQLite(ctx context.Context, path string, withEffect bool) (way, error) {
+func openSQLite(ctx context.Context, path string, run handler) (way, error) {
 	if err := sqlite.Migrate(ctx, path); err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func openSQLite(ctx context.Context, path string, withEffect bool) (way, error) 
 	if err != nil {
 		return nil, err
 	}
-	return newLedger(store, withEffect), nil
+	return newLedger(store, run), nil
 }
 
 // liteHand is the table of keys that people write by hand.

@@ -36,16 +36,22 @@ type ledger[Tx any] struct {
 	contract idem.Contract[job, outcome]
 }
 
-func newLedger[Tx any](store idem.Store[Tx], withEffect bool) *ledger[Tx] {
+type handler func(ctx context.Context, run *idem.Run, in job) (outcome, error)
+
+// bare has no effects: it makes as many writes as people make by hand.
+func bare(_ context.Context, _ *idem.Run, in job) (outcome, error) { return handle(in.Name), nil }
+
+// withEffect makes what all of them do an effect.
+func withEffect() handler {
+	effect := idem.IdempotencyKey(idem.Effect[job, outcome]{
+		Name: "act", Payload: payload,
+		Call: func(_ context.Context, _ idem.Call, in job) (outcome, error) { return handle(in.Name), nil },
+	}, 24*time.Hour)
+	return func(ctx context.Context, run *idem.Run, in job) (outcome, error) { return effect.Do(ctx, run, in) }
+}
+
+func newLedger[Tx any](store idem.Store[Tx], run handler) *ledger[Tx] {
 	l := idem.NewLedger(store)
-	run := func(_ context.Context, _ *idem.Run, in job) (outcome, error) { return handle(in.Name), nil }
-	if withEffect {
-		effect := idem.IdempotencyKey(idem.Effect[job, outcome]{
-			Name: "act", Payload: payload,
-			Call: func(_ context.Context, _ idem.Call, in job) (outcome, error) { return handle(in.Name), nil },
-		}, 24*time.Hour)
-		run = func(ctx context.Context, run *idem.Run, in job) (outcome, error) { return effect.Do(ctx, run, in) }
-	}
 	return &ledger[Tx]{l, idem.Define(l, idem.Spec[job, outcome]{
 		Kind: "job", Version: 1, Module: "example.com/jobs", Digest: "1", Payload: payload,
 		ID: func(j job) (idem.WorkID, error) {

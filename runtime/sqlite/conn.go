@@ -23,6 +23,15 @@ import (
 // milliseconds. It ends sooner when the caller's context does.
 const busyTimeout = "busy_timeout(5000)"
 
+// What batches of writes need: work IDs come in no order, so that each batch touches
+// a page of every index for each of its works. With 16 MB of log a page is written
+// many times before it is copied to its place, and copying waits for the disk; with 16
+// MB of cache it is mostly there.
+const (
+	checkpointAfter = "wal_autocheckpoint(4000)"
+	cacheSize       = "cache_size(-16000)"
+)
+
 // checkPath makes path absolute, so that a later change of the working directory
 // does not lead a new connection to another file.
 func checkPath(path string) (string, error) {
@@ -92,7 +101,7 @@ func openWriter(path string, o *options, gate *commitGate) (*sql.DB, error) {
 	}
 	// fullfsync is for macOS, whose fsync does not reach the disk; elsewhere it
 	// does nothing.
-	base, err := sqlite.NewConnector(dataSource(path, "journal_mode(WAL)", synchronous, "fullfsync(1)", foreignKeys))
+	base, err := sqlite.NewConnector(dataSource(path, "journal_mode(WAL)", synchronous, "fullfsync(1)", foreignKeys, checkpointAfter, cacheSize))
 	if err != nil {
 		return nil, err
 	}
