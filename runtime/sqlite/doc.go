@@ -44,6 +44,9 @@
 // [Store.InTx] waits for the writes before it, at most 128 at a time, and they for it;
 // heartbeats go before both.
 //
+// The write-ahead log grows to 16 MB before it is copied to the file, and the writer
+// keeps as much of the file in memory.
+//
 // Several processes on one file work; a wait for another's lock ends after five
 // seconds with [idem.ErrLedger]. The file must be on a local disk. Stop
 // the program before you restore or replace the file: the store notices that its
