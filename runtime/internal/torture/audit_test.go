@@ -83,14 +83,9 @@ type drafted struct {
 	price int64
 }
 
-// audit holds what happened against what was promised.
-func (r *round) audit() sums {
-	ctx := r.t.Context()
-	db, prefix, err := r.host.database(ctx)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer db.Close()
+// audit holds what happened against what was promised. Once a person has decided
+// what nobody could know, all work is done.
+func (r *round) audit(ctx context.Context, db *sql.DB, prefix string, decided bool) sums {
 	if err := r.host.check(ctx, db); err != nil {
 		r.t.Error(err)
 	}
@@ -102,7 +97,7 @@ func (r *round) audit() sums {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	a := &auditor{round: r, records: records, drafts: drafts}
+	a := &auditor{round: r, records: records, drafts: drafts, decided: decided}
 	for _, wrong := range slices.Concat(r.provider.wrong, r.source.wrong) {
 		r.t.Error(wrong)
 	}
@@ -129,6 +124,7 @@ type auditor struct {
 	round   *round
 	records map[parcel]record
 	drafts  map[[3]string]drafted
+	decided bool
 	sums    sums
 }
 
@@ -156,6 +152,9 @@ func (a *auditor) broken(rec record) (broken []string) {
 	}
 	if rec.open > 0 {
 		complain("%d of its attempts have no end", rec.open)
+	}
+	if a.decided && rec.state != idem.StateDone {
+		complain("although a person has decided about it: %s", rec.lastError)
 	}
 	switch rec.state {
 	case idem.StateDone:

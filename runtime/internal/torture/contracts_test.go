@@ -159,12 +159,14 @@ func (d definer[Tx]) find(ctx context.Context, call idem.Call, in input) (answer
 // allGuards is a handler with an effect of each guard.
 func (d definer[Tx]) allGuards(ifUnknown idem.IfUnknown) handler {
 	price := idem.Read(d.effect(idem.GuardRead))
+	once := d.effect(idem.GuardOnce)
+	once.VisibleAfter = visibleAfter
 	effects := map[string]*idem.Guarded[input, answer]{
 		"transaction":     d.draft("transaction"),
 		"idempotency_key": idem.IdempotencyKey(d.effect(idem.GuardIdempotencyKey), d.remembersFor),
 		"upsert":          idem.Upsert(d.effect(idem.GuardUpsert)),
 		"find_first":      idem.FindFirst(d.effect(idem.GuardFindFirst), d.find, visibleAfter),
-		"once":            idem.Once(d.effect(idem.GuardOnce), ifUnknown),
+		"once":            idem.Once(once, ifUnknown),
 		"repeatable":      idem.Repeatable(d.effect(idem.GuardRepeatable)),
 	}
 	return func(ctx context.Context, run *idem.Run, in order) (receipt, error) {

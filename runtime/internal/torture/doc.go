@@ -16,7 +16,9 @@
 //
 // After the kills a sweep, which goes by the rows of the ledger alone, brings all
 // work to its end. Then every effect is held against what its guard promises, and
-// every piece of work that was delivered against the ways in which it may end.
+// every piece of work that was delivered against the ways in which it may end. At
+// last whoever can ask the provider decides about what is unknown, and has dead work
+// tried again: then all has to be done.
 //
 // The seed of a run is in its output. With -seed and -round a round is run again:
 // the same trouble, the same moments, as far as processes allow. The files of a

@@ -23,21 +23,20 @@ const (
 	most     = 15 * time.Minute
 )
 
-// finish brings all work to its end: first by what the ledger's rows say, then by
-// delivering everything again.
-func (r *round) finish() {
+// finish brings all work to its end: by what the ledger's rows say, by delivering
+// everything again, and at last as a person would who knows what has happened. What
+// was promised is looked at before that person comes and after.
+func (r *round) finish() sums {
 	ctx, cancel := context.WithTimeout(r.t.Context(), most)
 	defer cancel()
 	// In this process, which was no victim's.
 	quiet := r.host.quiet(r).of(r)
 	if err := quiet.migrate(ctx); err != nil {
-		r.t.Errorf("the ledger cannot be made after the kills: %v", err)
-		return
+		r.t.Fatalf("the ledger cannot be made after the kills: %v", err)
 	}
 	ledger, err := quiet.open(ctx, client{socket: filepath.Join(r.dir, "s")})
 	if err != nil {
-		r.t.Errorf("the ledger cannot be opened after the kills: %v", err)
-		return
+		r.t.Fatalf("the ledger cannot be opened after the kills: %v", err)
 	}
 	defer func() {
 		if err := ledger.close(); err != nil {
@@ -46,13 +45,11 @@ func (r *round) finish() {
 	}()
 	db, prefix, err := r.host.database(ctx)
 	if err != nil {
-		r.t.Error(err)
-		return
+		r.t.Fatal(err)
 	}
 	defer db.Close()
 	if err := r.sweep(ctx, ledger, db, prefix); err != nil {
-		r.t.Error(err)
-		return
+		r.t.Fatal(err)
 	}
 	r.deliverAll(ctx, ledger)
 	before := r.provider.calls()
@@ -60,6 +57,68 @@ func (r *round) finish() {
 	if after := r.provider.calls(); after != before {
 		r.t.Errorf("duplicates of work that is over have made %d calls", after-before)
 	}
+	sums := r.audit(ctx, db, prefix, false)
+	if r.t.Failed() {
+		return sums
+	}
+	for decided := -1; decided != 0; {
+		// More than once, since the provider goes wrong now and then.
+		if decided, err = r.decideAll(ctx, ledger, db, prefix); err == nil {
+			err = r.sweep(ctx, ledger, db, prefix)
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.audit(ctx, db, prefix, true)
+	return sums
+}
+
+// decideAll does what a person has to do: says of each unknown effect what the
+// provider knows of it, and has dead work tried again.
+func (r *round) decideAll(ctx context.Context, ledger *opened, db *sql.DB, prefix string) (decided int, err error) {
+	r.log.printf("decide")
+	rows, err := rowsOf(ctx, db, `SELECT work_id, kind, payload FROM `+prefix+`work_log WHERE state IN ('unknown', 'dead')`)
+	if err != nil {
+		return 0, err
+	}
+	return len(rows), r.each(rows, func(row due) error {
+		for {
+			err := r.decide(ctx, ledger, row)
+			if !errors.Is(err, idem.ErrTooEarly) {
+				return err
+			}
+			sleep(ctx, visibleAfter/3)
+		}
+	})
+}
+
+func (r *round) decide(ctx context.Context, ledger *opened, row due) error {
+	seen, err := ledger.inspect(ctx, row.id)
+	if err != nil {
+		return err
+	}
+	d := idem.Decision{ID: row.id, Seen: seen.Revision(), Who: "torture", Why: "the provider knows"}
+	if seen.Work.State == idem.StateDead {
+		return ledger.replay(ctx, d, idem.Again{})
+	}
+	var outcomes []idem.Outcome
+	for _, e := range seen.Open() {
+		o := idem.Outcome{Effect: e.Name, Verdict: idem.VerdictNotApplied}
+		if ref, applied := r.provider.ref(place{row.kind, row.in.Subject, e.Guard}); applied {
+			result, err := json.Marshal(answer{Ref: ref})
+			if err != nil {
+				return err
+			}
+			o.Verdict, o.Result, o.ExternalRef = idem.VerdictApplied, result, ref
+		}
+		outcomes = append(outcomes, o)
+	}
+	resolved, err := ledger.resolve(ctx, d, outcomes...)
+	if err == nil && resolved.State != idem.StateFailed {
+		err = fmt.Errorf("%s %s is %s after all is decided", row.kind, row.in.Subject, resolved.State)
+	}
+	return err
 }
 
 // due is a row that is not at its end.
@@ -136,11 +195,15 @@ func (r *round) each(rows []due, do func(due) error) error {
 
 // unfinished are the rows that are not at their end. A parent is, when a person has
 // to decide about its child.
-func unfinished(ctx context.Context, db *sql.DB, prefix string) (found []due, err error) {
-	rows, err := db.QueryContext(ctx, strings.ReplaceAll(`SELECT work_id, kind, payload FROM $work_log w
+func unfinished(ctx context.Context, db *sql.DB, prefix string) ([]due, error) {
+	return rowsOf(ctx, db, strings.ReplaceAll(`SELECT work_id, kind, payload FROM $work_log w
 		WHERE state = 'running' OR state = 'failed' AND NOT EXISTS (
 			SELECT 1 FROM $effect_log e JOIN $work_log c ON c.work_id = e.effect_key
 			WHERE e.work_id = w.work_id AND e.guard = 'work' AND c.state = 'unknown')`, "$", prefix))
+}
+
+func rowsOf(ctx context.Context, db *sql.DB, query string) (found []due, err error) {
+	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}

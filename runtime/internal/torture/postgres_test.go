@@ -61,10 +61,7 @@ func openPostgres(ctx context.Context, t target, c client) (*opened, error) {
 		_, err := tx.Exec(ctx, `INSERT INTO drafts VALUES ($1, $2, $3, $4, $5)`, d.kind, d.subject, d.effect, d.key, d.price)
 		return err
 	})
-	return &opened{works, store.Lookup, func() error {
-		defer pool.Close()
-		return ledger.Close(context.Background())
-	}}, nil
+	return openLedger(ledger, store, works, pool.Close), nil
 }
 
 // postgresHost has a ledger in a database, which victims reach directly or by a
@@ -192,7 +189,7 @@ func (h *postgresHost) disturb(ctx context.Context, r *round) error {
 			sleep(ctx, time.Since(began)) // up for as long as it was down, at least
 		}
 	case backendKilled:
-		return h.killBackends(ctx, r)
+		return errors.Join(h.killBackends(ctx, r), h.awaitRecovery(context.WithoutCancel(ctx)))
 	case diskFull:
 		return h.full.fillAgainAndAgain(ctx, r)
 	}
@@ -217,6 +214,22 @@ func (h *postgresHost) killBackends(ctx context.Context, r *round) error {
 			return err
 		}
 		r.troubles.Add(1)
+	}
+}
+
+// awaitRecovery waits until the server takes connections again.
+func (h *postgresHost) awaitRecovery(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, h.url)
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		sleep(ctx, 20*time.Millisecond)
 	}
 }
 

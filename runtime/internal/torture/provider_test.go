@@ -172,3 +172,13 @@ func (p *provider) calls() int {
 	defer p.mu.Unlock()
 	return p.numbers
 }
+
+// ref is what the provider calls what it has done first.
+func (p *provider) ref(at place) (ref string, applied bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if made := p.applied[at]; len(made) > 0 {
+		return made[0].ref, true
+	}
+	return "", false
+}

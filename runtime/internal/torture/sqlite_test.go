@@ -40,7 +40,7 @@ func openSQLite(ctx context.Context, t target, c client) (*opened, error) {
 		_, err := tx.ExecContext(ctx, `INSERT INTO drafts VALUES (?, ?, ?, ?, ?)`, d.kind, d.subject, d.effect, d.key, d.price)
 		return err
 	})
-	return &opened{works, store.Lookup, func() error { return ledger.Close(context.Background()) }}, nil
+	return openLedger(ledger, store, works, func() {}), nil
 }
 
 // sqliteHost has a ledger in a file, of a disk that is full now and then.

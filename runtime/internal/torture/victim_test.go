@@ -41,7 +41,22 @@ type opened struct {
 	works map[string]work
 	// standing reads where work stands, without touching it.
 	standing func(ctx context.Context, id idem.WorkID) (idem.Work, error)
-	close    func() error
+	// What a person does.
+	inspect func(ctx context.Context, id idem.WorkID) (idem.Inspection, error)
+	resolve func(ctx context.Context, d idem.Decision, outcomes ...idem.Outcome) (idem.Resolved, error)
+	replay  func(ctx context.Context, d idem.Decision, again idem.Again) error
+	close   func() error
+}
+
+// openLedger is what an opened ledger can do, whatever the type of its transactions.
+func openLedger[Tx any](ledger *idem.Ledger[Tx], store idem.Store[Tx], works map[string]work, close func()) *opened {
+	return &opened{
+		works: works, standing: store.Lookup, inspect: ledger.Inspect, resolve: ledger.Resolve, replay: ledger.Replay,
+		close: func() error {
+			defer close()
+			return ledger.Close(context.Background())
+		},
+	}
 }
 
 func (t target) migrate(ctx context.Context) error {
