@@ -3,9 +3,12 @@ package analyzers
 import (
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/idemgen/idem/analyzers/canonhash"
+	"github.com/idemgen/idem/analyzers/directives"
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 	"github.com/idemgen/idem/analyzers/internal/rule"
 	"github.com/idemgen/idem/analyzers/randomkey"
+	"github.com/idemgen/idem/analyzers/volatilehash"
 )
 
 // Doc is the documentation of a rule.
@@ -15,21 +18,28 @@ type Doc = rule.Doc
 // not do all of its work.
 const NoteCategory = rule.NoteCategory
 
-// rules are all of them, in the order of the documentation.
-var rules = []struct {
+// entry is a rule of the list.
+type entry struct {
 	doc rule.Doc
 	new func(rule.Base) *analysis.Analyzer
-}{
-	{randomkey.Doc, randomkey.New},
 }
 
-// Docs are the documentations of all rules.
+// rules are all that report on code, in the order of the documentation.
+func rules() []entry {
+	return []entry{
+		{randomkey.Doc, randomkey.New},
+		{volatilehash.Doc, volatilehash.New},
+		{canonhash.Doc, canonhash.New},
+	}
+}
+
+// Docs are the documentations of all rules; the last is the one about comments.
 func Docs() []Doc {
 	var all []Doc
-	for _, r := range rules {
+	for _, r := range rules() {
 		all = append(all, r.doc)
 	}
-	return all
+	return append(all, directives.Doc)
 }
 
 // Options are what can be set when a tool starts.
@@ -51,10 +61,11 @@ func New(o Options) ([]*analysis.Analyzer, error) {
 	}
 	base := rule.NewBase(c)
 	var all []*analysis.Analyzer
-	for _, r := range rules {
-		all = append(all, r.new(base))
+	var names []string
+	for _, r := range rules() {
+		all, names = append(all, r.new(base)), append(names, r.doc.Name)
 	}
-	return all, nil
+	return append(all, directives.New(base, names)), nil
 }
 
 // Matters tells whether a package can hold anything to report or to say to others,

@@ -1,11 +1,13 @@
 package analyzers
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
@@ -75,5 +77,34 @@ func TestTheExamplesOfEachPageAreAsItSays(t *testing.T) {
 		if want := name == act.Analyzer.Name && kind == "fails"; want != (len(act.Diagnostics) > 0) {
 			t.Errorf("%s on what %s %s: got %v", act.Analyzer.Name, kind, name, act.Diagnostics)
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write docs/idemlint.md")
+
+// TestTheDocumentationHoldsThePageOfEachRule holds all below "## Rules"; what stands
+// above is written by hand.
+func TestTheDocumentationHoldsThePageOfEachRule(t *testing.T) {
+	const name, heading = "../docs/idemlint.md", "\n## Rules\n"
+	src, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	above, got, found := strings.Cut(string(src), heading)
+	if !found {
+		t.Fatalf("%s has no heading %q", name, heading)
+	}
+	var want strings.Builder
+	for _, d := range Docs() {
+		want.WriteString("\n" + d.Markdown())
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(above+heading+want.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want.String(), got); diff != "" {
+		t.Errorf("run go test ./analyzers -run Documentation -update: (-want +got)\n%s", diff)
 	}
 }

@@ -182,6 +182,14 @@ func TestWhatDoesNotBuildIsAnErrorAndTheRestIsLookedAt(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeLoadedIsAnErrorAndTheRestIsLookedAt(t *testing.T) {
+	dir := write(t, map[string]string{"go.mod": goMod, "m.go": faulty, "broken/b.go": "package broken\n\nimport _ \"example.com/m/nosuch\"\n"})
+	r := run(t, dir, Options{})
+	if len(r.Findings) != 1 || !strings.Contains(r.Errors, "example.com/m/nosuch") {
+		t.Errorf("got %v and %q", r.Findings, r.Errors)
+	}
+}
+
 func TestFactsOfMethodsAreKnownToWhoDoesNotImportTheirPackage(t *testing.T) {
 	dir := write(t, map[string]string{
 		"go.mod":    goMod,

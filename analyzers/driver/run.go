@@ -60,29 +60,65 @@ func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Lin
 // Run has the go command run the tool over packages, and collects what it finds,
 // sorted, each finding once.
 func Run(ctx context.Context, o Options) (Report, error) {
-	args := append([]string{"vet", "-vettool=" + o.Tool, "-json"}, o.Args...)
-	args = append(args, o.Build...)
-	cmd := exec.CommandContext(ctx, "go", append(args, o.Packages...)...)
-	cmd.Dir = o.Dir
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return Report{}, fmt.Errorf("go vet: %w", err)
-	}
-	var r Report
+	stdout, failure, err := o.vet(ctx, o.Packages)
 	if err != nil {
-		r.Errors = strings.TrimSpace(stderr.String())
-		if r.Errors == "" {
-			r.Errors = "go vet: " + err.Error()
+		return Report{}, err
+	}
+	if failure != "" && len(bytes.TrimSpace(stdout)) == 0 {
+		// One package that cannot be loaded keeps go vet from starting at all.
+		rest, err := o.loadable(ctx)
+		if err != nil {
+			return Report{}, err
+		}
+		if len(rest) > 0 {
+			var again string
+			if stdout, again, err = o.vet(ctx, rest); err != nil {
+				return Report{}, err
+			}
+			if again != "" && !strings.Contains(failure, again) {
+				failure += "\n" + again
+			}
 		}
 	}
-	if err := r.read(&stdout); err != nil {
+	r := Report{Errors: failure}
+	if err := r.read(bytes.NewReader(stdout)); err != nil {
 		return r, fmt.Errorf("reading what go vet prints: %w", err)
 	}
 	r.sort()
 	return r, nil
+}
+
+// vet runs go vet; failure is what it says if it fails.
+func (o Options) vet(ctx context.Context, packages []string) (stdout []byte, failure string, err error) {
+	args := append([]string{"vet", "-vettool=" + o.Tool, "-json"}, o.Args...)
+	args = append(args, o.Build...)
+	return o.command(ctx, append(args, packages...)...)
+}
+
+// loadable are those of the packages that can be loaded with all they import.
+func (o Options) loadable(ctx context.Context) ([]string, error) {
+	args := append([]string{"list", "-e", "-f", "{{if not (or .Error .DepsErrors .Incomplete)}}{{.ImportPath}}{{end}}"}, o.Build...)
+	stdout, _, err := o.command(ctx, append(args, o.Packages...)...)
+	return strings.Fields(string(stdout)), err
+}
+
+func (o Options) command(ctx context.Context, args ...string) (stdout []byte, failure string, err error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = o.Dir
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return nil, "", fmt.Errorf("go %s: %w", args[0], err)
+	}
+	if err != nil {
+		failure = strings.TrimSpace(errs.String())
+		if failure == "" {
+			failure = "go " + args[0] + ": " + err.Error()
+		}
+	}
+	return out.Bytes(), failure, nil
 }
 
 // read reads the JSON objects of all packages, one after the other.

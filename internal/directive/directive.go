@@ -2,6 +2,7 @@ package directive
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,6 +19,32 @@ const (
 	Contract   = "contract"   // kind, version, digest (of the identity), handler, effects (the interface; absent without effects)
 	EffectFunc = "effectfunc" // kind, effect, guard, and func, find or work
 )
+
+// The names of directives that people write, for the analyzers.
+const (
+	Effect   = "effect"   // of a function: it acts outside: class, repeat
+	Pure     = "pure"     // of a function: it has no effect that counts
+	Key      = "key"      // of a function: a parameter is a key: param; of a field: it is one
+	Volatile = "volatile" // of a function or field: its value is new on every attempt: kind
+	Handler  = "handler"  // of a function: work comes in through it: means
+)
+
+// ForAnalyzers tells whether people write directives of that name.
+func ForAnalyzers(name string) bool {
+	switch name {
+	case Effect, Pure, Key, Volatile, Handler:
+		return true
+	}
+	return false
+}
+
+// Known tells whether there are directives of that name.
+func Known(name string) bool { return slices.Contains(Names(), name) }
+
+// Names are the names of all directives, sorted.
+func Names() []string {
+	return []string{Contract, Effect, EffectFunc, Fakes, Handler, Key, Pure, Source, Volatile}
+}
 
 // Directive is one //idem: comment.
 type Directive struct {
@@ -36,6 +63,20 @@ func (d Directive) Get(name string) string {
 		}
 	}
 	return ""
+}
+
+// Only is an error if the directive has an argument of another name.
+func (d Directive) Only(names ...string) error {
+	for _, a := range d.Args {
+		if slices.Contains(names, a.Name) {
+			continue
+		}
+		if len(names) == 0 {
+			return fmt.Errorf("%s%s takes no arguments; got %s", prefix, d.Name, a.Name)
+		}
+		return fmt.Errorf("%s%s takes %s; got %s", prefix, d.Name, strings.Join(names, " and "), a.Name)
+	}
+	return nil
 }
 
 // String is the comment, with its slashes and without line break. It holds one

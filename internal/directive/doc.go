@@ -17,8 +17,16 @@
 // that of the rest of the generated file (see [Seal]), so that a file that is
 // older than its contract and one that was edited by hand can be told apart.
 //
-// One directive is written by people: //idem:fakes kind=order_paid, on the function
-// of a package's tests that builds the world of a crash test.
+// People write //idem:fakes kind=order_paid, on the function
+// of a package's tests that builds the world of a crash test,
+// and, for the analyzers, above functions, methods of interfaces
+// and struct fields:
+//
+//	//idem:effect class=money         a call acts outside (repeat=safe: may be repeated)
+//	//idem:pure                       a call has no effect that counts
+//	//idem:key param=requestID        the parameter is a deduplication key; a field: no argument
+//	//idem:volatile kind=clock        the result or the field is new on every attempt
+//	//idem:handler means=queue        work comes in through the function
 //
 // The form is Go's for directives: no space after the slashes, so that gofmt
 // leaves them alone and go doc does not show them. A value that holds a space,

@@ -128,6 +128,7 @@ type Entry struct {
 	From     []Place  // flow; empty: receiver and all parameters
 	To       []Place  // source and flow; empty: the first result
 	Hash     bool     // flow: what goes in is hashed
+	Encodes  bool     // flow: what goes in is encoded with all its exported fields
 	At       *Place   // key, retry and entry: the parameter; nil: the name is a field
 	Task     bool     // key: the ID of a task or workflow, which its starter may choose freely
 	Class    Class    // effect

@@ -218,6 +218,7 @@ func (r *reader) entries(n *yaml.Node, kind Kind) []*Entry {
 	case Flow:
 		known["from"], known["to"] = func(n *yaml.Node) { e.From = r.places(n) }, to
 		known["hash"] = func(n *yaml.Node) { e.Hash = r.truth(n) }
+		known["encodes"] = func(n *yaml.Node) { e.Encodes = r.truth(n) }
 	case Key:
 		known["at"] = at
 		known["task"] = func(n *yaml.Node) { e.Task = r.truth(n) }

@@ -16,7 +16,7 @@ func NamesKey(name string) bool {
 // are the same.
 func NamesKeyContext(name string) bool {
 	n := fold(name)
-	for _, w := range []string{"idempot", "dedup", "fingerprint", "uniquekey", "naturalkey"} {
+	for _, w := range []string{"idempot", "dedup", "fingerprint", "uniquekey", "naturalkey", "requesthash", "hashrequest", "payloadhash"} {
 		if strings.Contains(n, w) {
 			return !says(n, about)
 		}
@@ -78,6 +78,30 @@ func NamesRequest(name string) bool {
 		if strings.Contains(n, w) {
 			return true
 		}
+	}
+	return false
+}
+
+// VolatileField says why a field of this name differs between deliveries of the
+// same work, if it does.
+func VolatileField(name string) Volatile {
+	if NamesRequest(name) {
+		return Request
+	}
+	switch fold(name) {
+	case "receivedat", "receivedtime", "receivetime", "arrivedat", "fetchedat", "ingestedat", "processedat", "processedtime", "retrievedat", "crawledat",
+		"timestamp", "updatedat", "updatetime", "lastupdated", "lastmodified", "modifiedat", "lastseen", "lastseenat":
+		return Received
+	}
+	return ""
+}
+
+// NeedsKeyContext tells whether a volatile field may well be a part of what
+// identifies something: the time of an event, or of the change that the work is.
+func NeedsKeyContext(field string) bool {
+	switch fold(field) {
+	case "timestamp", "updatedat", "updatetime", "lastupdated", "lastmodified", "modifiedat":
+		return true
 	}
 	return false
 }

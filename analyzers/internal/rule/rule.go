@@ -48,17 +48,18 @@ func (d Doc) Text() string {
 
 func (d Doc) sections() string {
 	var b strings.Builder
-	section := func(heading, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "%s\n\n%s\n\n", heading, strings.TrimSpace(text))
+	for _, s := range []struct{ heading, text string }{
+		{"What it reports", strings.TrimSpace(d.What)},
+		{"Why it matters", strings.TrimSpace(d.Why)},
+		{"What it does not report", strings.TrimSpace(d.Silent)},
+		{"Reported", indent(d.Fails)},
+		{"Not reported", indent(d.Passes)},
+		{"How to fix it", strings.TrimSpace(d.Fix)},
+	} {
+		if s.text != "" {
+			fmt.Fprintf(&b, "%s\n\n%s\n\n", s.heading, s.text)
 		}
 	}
-	section("What it reports", d.What)
-	section("Why it matters", d.Why)
-	section("What it does not report", d.Silent)
-	section("Reported", indent(d.Fails))
-	section("Not reported", indent(d.Passes))
-	section("How to fix it", d.Fix)
 	return strings.TrimSpace(b.String())
 }
 
@@ -70,10 +71,22 @@ func indent(code string) string {
 		}
 		b.WriteString(line)
 	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "\u200b" + b.String() // keeps TrimSpace from taking the first tab
+	return b.String()
+}
+
+// Markdown is the rule's page in the documentation.
+func (d Doc) Markdown() string {
+	var b strings.Builder
+	paragraph := func(text string) { b.WriteString(strings.TrimSpace(text) + "\n\n") }
+	paragraph("### " + d.Name)
+	paragraph("*" + strings.ToUpper(d.Title[:1]) + d.Title[1:] + ".*")
+	paragraph(d.What)
+	paragraph(d.Why)
+	paragraph("**Not reported:** " + strings.ToLower(strings.TrimSpace(d.Silent)[:1]) + strings.TrimSpace(d.Silent)[1:])
+	paragraph("```go\n// reported\n" + strings.TrimSpace(d.Fails) + "\n```")
+	paragraph("```go\n// not reported\n" + strings.TrimSpace(d.Passes) + "\n```")
+	paragraph("**To fix it:** " + strings.ToLower(strings.TrimSpace(d.Fix)[:1]) + strings.TrimSpace(d.Fix)[1:])
+	return strings.TrimSpace(b.String()) + "\n"
 }
 
 // URL is where the documentation is to be read.
@@ -83,6 +96,22 @@ func (d Doc) URL() string {
 
 // New makes the analyzer of a rule. check is called for each function in scope.
 func New(doc Doc, base Base, check func(*Pass, *Function)) *analysis.Analyzer {
+	return newAnalyzer(doc, base, eachFunction(check))
+}
+
+func eachFunction(check func(*Pass, *Function)) func(*Pass, *ast.File) {
+	return func(p *Pass, file *ast.File) {
+		for _, d := range file.Decls {
+			if decl, ok := d.(*ast.FuncDecl); ok && decl.Body != nil {
+				p.one(&Function{Decl: decl, File: file}, check)
+			}
+		}
+		p.reportIgnores()
+	}
+}
+
+// newAnalyzer makes an analyzer that looks at each file in scope.
+func newAnalyzer(doc Doc, base Base, look func(*Pass, *ast.File)) *analysis.Analyzer {
 	a := &analysis.Analyzer{
 		Name:             doc.Name,
 		Doc:              doc.Text(),
@@ -100,7 +129,7 @@ func New(doc Doc, base Base, check func(*Pass, *Function)) *analysis.Analyzer {
 			doc:       doc,
 			reported:  map[string]bool{},
 		}
-		p.run(*tests, check)
+		p.run(*tests, look)
 		return nil, nil
 	}
 	return a
@@ -122,9 +151,11 @@ type Pass struct {
 type Function struct {
 	Decl *ast.FuncDecl
 	File *ast.File
+
+	parents map[ast.Node]ast.Node
 }
 
-func (p *Pass) run(tests bool, check func(*Pass, *Function)) {
+func (p *Pass) run(tests bool, look func(*Pass, *ast.File)) {
 	if !inScope(p.Pass) {
 		return
 	}
@@ -133,12 +164,7 @@ func (p *Pass) run(tests bool, check func(*Pass, *Function)) {
 			continue
 		}
 		p.ignores = ignoresOf(p.Fset, file)
-		for _, d := range file.Decls {
-			if decl, ok := d.(*ast.FuncDecl); ok && decl.Body != nil {
-				p.one(&Function{decl, file}, check)
-			}
-		}
-		p.reportIgnores()
+		look(p, file)
 	}
 }
 

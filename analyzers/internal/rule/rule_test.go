@@ -50,7 +50,7 @@ func look(t *testing.T, name, path string, module *analysis.Module, src string, 
 		},
 		Catalogue: catalogue.Builtin(), doc: Doc{Name: "test"}, reported: map[string]bool{},
 	}
-	p.run(false, check)
+	p.run(false, eachFunction(check))
 	return found
 }
 

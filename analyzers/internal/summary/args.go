@@ -1,7 +1,9 @@
 package summary
 
 import (
+	"go/ast"
 	"go/constant"
+	"go/types"
 
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 )
@@ -25,3 +27,13 @@ func constantText(v constant.Value) string {
 // ElementName names the element of a map or slice at a constant index. It stands
 // in brackets, so that it cannot meet the name of a field.
 func ElementName(index constant.Value) string { return "[" + constantText(index) + "]" }
+
+// Operands are the expressions that stand for a place of a call: several for a
+// variadic parameter.
+func Operands(info *types.Info, call *ast.CallExpr, place catalogue.Place) []ast.Expr {
+	var all []ast.Expr
+	for _, op := range operands(info, call, place) {
+		all = append(all, op.expr)
+	}
+	return all
+}

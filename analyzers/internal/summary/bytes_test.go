@@ -32,6 +32,9 @@ func encode(t *testing.T, pkgs []*packages.Package) map[string][]byte {
 	all := map[string][]byte{}
 	for act := range graph.All() {
 		for _, f := range act.AllObjectFacts() {
+			if _, ok := f.Fact.(*Func); !ok {
+				continue
+			}
 			var b bytes.Buffer
 			if err := gob.NewEncoder(&b).Encode(f.Fact); err != nil {
 				t.Fatal(err)

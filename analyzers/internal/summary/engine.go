@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"sync"
 
 	"golang.org/x/tools/go/types/typeutil"
 
@@ -17,10 +18,13 @@ type engine struct {
 	info  *types.Info
 	funcs []*function // in the order of the source
 	byObj map[*types.Func]*function
+	said  map[*types.Func]*said
+
+	evalMu sync.Mutex // rules ask at the same time
 }
 
 func newEngine(r *Result) *engine {
-	e := &engine{Result: r, info: r.pass.TypesInfo, byObj: map[*types.Func]*function{}}
+	e := &engine{Result: r, info: r.pass.TypesInfo, byObj: map[*types.Func]*function{}, said: map[*types.Func]*said{}}
 	for _, file := range r.pass.Files {
 		for _, d := range file.Decls {
 			decl, ok := d.(*ast.FuncDecl)
@@ -40,22 +44,44 @@ func newEngine(r *Result) *engine {
 }
 
 func (e *engine) run() {
+	e.readDirectives()
 	for _, f := range e.funcs {
 		f.collect()
 	}
 	for _, group := range components(e.funcs) {
 		e.settle(group)
 	}
+	if e.export() {
+		e.pass.ExportPackageFact(new(Package))
+	}
+}
+
+// export makes facts of what others can use, and tells whether there was any.
+func (e *engine) export() bool {
 	exported := false
-	for _, f := range e.funcs {
-		if s := e.own[f.obj]; !s.empty() && f.obj.Exported() {
-			e.pass.ExportObjectFact(f.obj, s)
+	var funcs []*types.Func
+	for fn := range e.own {
+		funcs = append(funcs, fn)
+	}
+	slices.SortFunc(funcs, func(a, b *types.Func) int { return cmp.Compare(a.Pos(), b.Pos()) })
+	for _, fn := range funcs {
+		if s := e.own[fn]; !s.empty() && fn.Exported() {
+			e.pass.ExportObjectFact(fn, s)
 			exported = true
 		}
 	}
-	if exported {
-		e.pass.ExportPackageFact(new(Package))
+	var fields []*types.Var
+	for v, f := range e.fields {
+		if f != nil && v.Pkg() == e.pass.Pkg && v.Exported() {
+			fields = append(fields, v)
+		}
 	}
+	slices.SortFunc(fields, func(a, b *types.Var) int { return cmp.Compare(a.Pos(), b.Pos()) })
+	for _, v := range fields {
+		e.pass.ExportObjectFact(v, e.fields[v])
+		exported = true
+	}
+	return exported
 }
 
 // settle computes the summaries of functions that call each other, again and

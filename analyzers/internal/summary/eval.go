@@ -72,6 +72,12 @@ func (f *function) evalSelector(e *ast.SelectorExpr) Origins {
 		return nil
 	}
 	os := f.eval(e.X, 0, e.Sel.Name)
+	if v, ok := sel.Obj().(*types.Var); ok {
+		if kind := f.Volatile(v); kind != "" {
+			os = slices.Clone(os)
+			os.Add(Origin{Volatile: kind, Pos: e.Pos(), Way: []string{FieldText(sel.Recv(), v.Name())}})
+		}
+	}
 	if !catalogue.NamesEntity(e.Sel.Name) {
 		return os
 	}
@@ -266,11 +272,11 @@ func resultOf(n *ast.ReturnStmt, result int) (ast.Expr, int) {
 
 // through is what comes out of a call at a place.
 func (f *function) through(fn *types.Func, s *Func, call *ast.CallExpr, to catalogue.Place) Origins {
-	return Through(f.Hop(fn), call.Pos(), s, to, func(p catalogue.Place, field string) (Origins, bool) {
+	return Through(f.Hop(fn), call.Pos(), s, to, func(l Flow) (Origins, bool) {
 		var all Origins
 		constants := true
-		for _, op := range operands(f.info, call, p) {
-			all.AddAll(f.eval(op.expr, op.result, field))
+		for _, op := range operands(f.info, call, l.From) {
+			all.AddAll(f.argument(op, l.Field, l.Encoded))
 			constants = constants && f.info.Types[op.expr].Value != nil
 		}
 		return all, constants
@@ -281,7 +287,7 @@ func (f *function) through(fn *types.Func, s *Func, call *ast.CallExpr, to catal
 // catalogue's functions are sources and sinks, not steps.
 func (r *Result) Hop(fn *types.Func) string {
 	if fn.Pkg() == r.pass.Pkg {
-		return fn.Name()
+		return catalogue.FuncName(fn)
 	}
 	if r.Catalogue.Covers(fn.Pkg().Path()) {
 		return ""
@@ -291,14 +297,14 @@ func (r *Result) Hop(fn *types.Func) string {
 
 // Through is where a result of a call, or what a call writes into an argument,
 // comes from, pos being the place of the call. arg evaluates an argument and tells whether it is a constant.
-func Through(hop string, pos token.Pos, s *Func, to catalogue.Place, arg func(p catalogue.Place, field string) (Origins, bool)) Origins {
+func Through(hop string, pos token.Pos, s *Func, to catalogue.Place, arg func(l Flow) (Origins, bool)) Origins {
 	var all Origins
 	given := false // another value than a new one comes in by an argument
 	for _, l := range s.Flow {
 		if l.To != to {
 			continue
 		}
-		os, constant := arg(l.From, l.Field)
+		os, constant := arg(l)
 		if !constant && !os.Has(Origin.New) {
 			given = true
 		}

@@ -20,7 +20,9 @@ type Func struct {
 	Keys    []Reach
 	Hashes  []Reach
 	Effects []Effect
-	Clean   bool // its results are stable whatever goes in; said by the catalogue alone
+	Clean   bool   // its results are stable whatever goes in; said by the catalogue alone
+	Pure    bool   // it has no effects that count, whatever it calls; said by a directive
+	Handler string // what work comes in through it: http, queue, schedule, bot or call; said by a directive
 }
 
 // New is a result or an argument that is different after each call.
@@ -34,18 +36,20 @@ type New struct {
 
 // Flow is a value that goes through a function.
 type Flow struct {
-	From   catalogue.Place
-	Field  string // of From; empty: the whole value
-	To     catalogue.Place
-	Hashed bool
+	From    catalogue.Place
+	Field   string // of From; empty: the whole value
+	To      catalogue.Place
+	Hashed  bool
+	Encoded bool // with all its exported fields
 }
 
 // Reach is a parameter that reaches a key or a hash.
 type Reach struct {
-	From  catalogue.Place
-	Field string
-	Task  bool
-	Way   []string // from the function called, if any, to the sink
+	From    catalogue.Place
+	Field   string
+	Task    bool
+	Encoded bool
+	Way     []string // from the function called, if any, to the sink
 }
 
 // Effect is what a call does to the world outside.
@@ -68,8 +72,19 @@ func (*Package) AFact() {}
 
 func (*Package) String() string { return "facts" }
 
+// Field is the fact that directives say something of a struct field.
+type Field struct {
+	Key      bool
+	Volatile catalogue.Volatile
+}
+
+// AFact marks Field as a fact.
+func (*Field) AFact() {}
+
+func (f *Field) String() string { return fmt.Sprintf("key %v volatile %q", f.Key, f.Volatile) }
+
 func (f *Func) empty() bool {
-	return f == nil || len(f.New)+len(f.Flow)+len(f.Keys)+len(f.Hashes)+len(f.Effects) == 0 && !f.Clean
+	return f == nil || len(f.New)+len(f.Flow)+len(f.Keys)+len(f.Hashes)+len(f.Effects) == 0 && !f.Clean && !f.Pure && f.Handler == ""
 }
 
 // String is for analysistest, which compares facts as text.
@@ -87,6 +102,9 @@ func (f *Func) String() string {
 	}
 	for _, l := range f.Flow {
 		s := fmt.Sprintf("flow %s→%v", at(l.From, l.Field), l.To)
+		if l.Encoded {
+			s += " encoded"
+		}
 		if l.Hashed {
 			s += " hashed"
 		}
@@ -104,6 +122,12 @@ func (f *Func) String() string {
 			s += " safe"
 		}
 		parts = append(parts, s)
+	}
+	if f.Pure {
+		parts = append(parts, "pure")
+	}
+	if f.Handler != "" {
+		parts = append(parts, "handler "+f.Handler)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -151,13 +175,13 @@ func (f *Func) addNew(n New) bool {
 
 func (f *Func) addFlow(l Flow) bool {
 	return put(&f.Flow, l, func(a, b Flow) int {
-		return first(int(b.To)-int(a.To), int(a.From)-int(b.From), strings.Compare(a.Field, b.Field), truth(a.Hashed, b.Hashed))
+		return first(int(b.To)-int(a.To), int(a.From)-int(b.From), strings.Compare(a.Field, b.Field), truth(a.Hashed, b.Hashed), truth(a.Encoded, b.Encoded))
 	}, func(Flow) []string { return nil })
 }
 
 func addReach(all *[]Reach, r Reach) bool {
 	return put(all, r, func(a, b Reach) int {
-		return first(int(a.From)-int(b.From), strings.Compare(a.Field, b.Field), truth(a.Task, b.Task))
+		return first(int(a.From)-int(b.From), strings.Compare(a.Field, b.Field), truth(a.Task, b.Task), truth(a.Encoded, b.Encoded))
 	}, func(r Reach) []string { return r.Way })
 }
 

@@ -15,6 +15,7 @@ type Origin struct {
 	Field    string             // of the parameter
 	Partial  bool               // on some paths the value comes from elsewhere
 	Hashed   bool               // it went through a hash
+	Encoded  bool               // it was encoded with all its exported fields
 	Entity   bool               // it was read from a field that identifies a thing made here
 	Pos      token.Pos          // the call in this function that it comes from, if it is no parameter
 	Way      []string           // from the source to here
@@ -28,7 +29,7 @@ type Origins []Origin
 
 func compareOrigins(a, b Origin) int {
 	return first(strings.Compare(string(a.Volatile), string(b.Volatile)), int(a.Param)-int(b.Param), strings.Compare(a.Field, b.Field),
-		truth(a.Partial, b.Partial), truth(a.Hashed, b.Hashed), truth(a.Entity, b.Entity), int(a.Pos-b.Pos))
+		truth(a.Partial, b.Partial), truth(a.Hashed, b.Hashed), truth(a.Encoded, b.Encoded), truth(a.Entity, b.Entity), int(a.Pos-b.Pos))
 }
 
 // Add puts one in.

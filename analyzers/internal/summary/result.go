@@ -15,8 +15,13 @@ import (
 type Result struct {
 	Catalogue *catalogue.Catalogue
 
-	pass *analysis.Pass
-	own  map[*types.Func]*Func
+	// Problems are the directives of this package that cannot be understood.
+	Problems []Problem
+
+	pass   *analysis.Pass
+	own    map[*types.Func]*Func
+	fields map[*types.Var]*Field
+	engine *engine
 
 	mu       sync.Mutex
 	imported map[*types.Func]*Func // facts, and entries without condition
@@ -27,13 +32,14 @@ func Analyzer(c *catalogue.Catalogue) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name:             "idemfacts",
 		Doc:              "summarise functions for the rules of idemlint\n\nIt reports nothing.",
-		FactTypes:        []analysis.Fact{new(Func), new(Package)},
+		FactTypes:        []analysis.Fact{new(Func), new(Package), new(Field)},
 		ResultType:       reflect.TypeFor[*Result](),
 		RunDespiteErrors: true,
 		Run: func(pass *analysis.Pass) (any, error) {
-			r := &Result{Catalogue: c, pass: pass, own: map[*types.Func]*Func{}, imported: map[*types.Func]*Func{}}
+			r := &Result{Catalogue: c, pass: pass, own: map[*types.Func]*Func{}, fields: map[*types.Var]*Field{}, imported: map[*types.Func]*Func{}}
 			if r.matters() {
-				newEngine(r).run()
+				r.engine = newEngine(r)
+				r.engine.run()
 			}
 			return r, nil
 		},
@@ -103,6 +109,33 @@ func (r *Result) Of(fn *types.Func, args catalogue.Args) *Func {
 	return f
 }
 
+// Field is what directives say of a struct field, or nil.
+func (r *Result) Field(v *types.Var) *Field {
+	if v == nil || v.Pkg() == nil {
+		return nil
+	}
+	v = v.Origin()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f, ok := r.fields[v]; ok || v.Pkg() == r.pass.Pkg {
+		return f
+	}
+	f := new(Field)
+	if !r.pass.ImportObjectFact(v, f) {
+		f = nil
+	}
+	r.fields[v] = f
+	return f
+}
+
+// Volatile is why a field is volatile: a directive or its name says so.
+func (r *Result) Volatile(v *types.Var) catalogue.Volatile {
+	if f := r.Field(v); f != nil {
+		return f.Volatile
+	}
+	return catalogue.VolatileField(v.Name())
+}
+
 // fromEntries says what the catalogue says. always: whatever the arguments are.
 func fromEntries(fn *types.Func, entries []*catalogue.Entry, args catalogue.Args) (f *Func, always bool) {
 	always = true
@@ -156,7 +189,7 @@ func (f *Func) addEntryFlow(fn *types.Func, e *catalogue.Entry) {
 	}
 	for _, p := range from {
 		for _, to := range e.Targets() {
-			f.addFlow(Flow{From: p, To: to, Hashed: e.Hash})
+			f.addFlow(Flow{From: p, To: to, Hashed: e.Hash, Encoded: e.Encodes})
 		}
 		if e.Hash {
 			addReach(&f.Hashes, Reach{From: p})

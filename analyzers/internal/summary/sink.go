@@ -104,7 +104,7 @@ func (r *Result) literalSinks(info *types.Info, lit *ast.CompositeLit) []Sink {
 		if st == nil || name == "" {
 			continue
 		}
-		if s, ok := r.fieldSink(t, name, info.TypeOf(value)); ok {
+		if s, ok := r.fieldSink(t, fieldVar(st, name), info.TypeOf(value)); ok {
 			s.Expr, s.Owner = value, lit
 			all = append(all, s)
 		}
@@ -113,8 +113,16 @@ func (r *Result) literalSinks(info *types.Info, lit *ast.CompositeLit) []Sink {
 }
 
 // fieldSink tells whether a field is a key: by the catalogue, or by its name.
-func (r *Result) fieldSink(t types.Type, field string, value types.Type) (Sink, bool) {
+func (r *Result) fieldSink(t types.Type, v *types.Var, value types.Type) (Sink, bool) {
+	if v == nil {
+		return Sink{}, false
+	}
+	field := v.Name()
 	s := Sink{Way: []string{field}}
+	if f := r.Field(v); f != nil && f.Key {
+		s.Way = []string{FieldText(t, field)}
+		return s, true
+	}
 	if named, ok := t.(*types.Named); ok {
 		for _, e := range r.Catalogue.Field(named.Obj(), field) {
 			if e.Kind == catalogue.Key {
@@ -127,6 +135,15 @@ func (r *Result) fieldSink(t types.Type, field string, value types.Type) (Sink, 
 	return s, catalogue.NamesKey(field) && textual(value)
 }
 
+func fieldVar(st *types.Struct, name string) *types.Var {
+	for f := range st.Fields() {
+		if f.Name() == name {
+			return f
+		}
+	}
+	return nil
+}
+
 // targetSink tells whether what is assigned to becomes a key: a field or a map
 // element.
 func (r *Result) targetSink(info *types.Info, lhs ast.Expr) (Sink, bool) {
@@ -136,7 +153,8 @@ func (r *Result) targetSink(info *types.Info, lhs ast.Expr) (Sink, bool) {
 		if sel == nil || sel.Kind() != types.FieldVal {
 			return Sink{}, false
 		}
-		s, ok := r.fieldSink(declaring(sel), lhs.Sel.Name, sel.Type())
+		v, _ := sel.Obj().(*types.Var)
+		s, ok := r.fieldSink(declaring(sel), v, sel.Type())
 		s.Owner = lhs.X
 		return s, ok
 	case *ast.IndexExpr:

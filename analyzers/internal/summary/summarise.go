@@ -28,9 +28,18 @@ func (f *function) summarise() bool {
 		f.own[f.obj] = s
 	}
 	f.memo, f.steps = map[place]Origins{}, 0
-	changed := f.outcome(s)
+	changed := false
+	if sd := f.said[f.obj]; sd == nil || sd.volatile == "" {
+		changed = f.outcome(s)
+	}
 	changed = f.reachKeys(s) || changed
 	changed = f.reachHashes(s) || changed
+	if sd := f.said[f.obj]; sd != nil {
+		if len(sd.effects) == 0 && !sd.pure {
+			changed = f.effects(s) || changed
+		}
+		return sd.apply(f.obj, s) || changed
+	}
 	return f.effects(s) || changed
 }
 
@@ -66,7 +75,7 @@ func (f *function) addResult(s *Func, to catalogue.Place, o Origin) bool {
 	if o.Volatile != "" {
 		return s.addNew(New{To: to, Volatile: o.Volatile, Partial: o.Partial, Hashed: o.Hashed, Way: slices.Clone(o.Way)})
 	}
-	return s.addFlow(Flow{From: o.Param, Field: o.Field, To: to, Hashed: o.Hashed})
+	return s.addFlow(Flow{From: o.Param, Field: o.Field, To: to, Hashed: o.Hashed, Encoded: o.Encoded})
 }
 
 // zero tells whether an expression is a constant or nil, or an empty literal, as
@@ -95,8 +104,8 @@ func (f *function) reachHashes(s *Func) bool {
 		}
 		for _, h := range callee.Hashes {
 			for _, op := range operands(f.info, call, h.From) {
-				for _, o := range f.eval(op.expr, op.result, h.Field) {
-					if o.Volatile == "" && addReach(&s.Hashes, Reach{From: o.Param, Field: o.Field}) {
+				for _, o := range f.argument(op, h.Field, h.Encoded) {
+					if o.Volatile == "" && addReach(&s.Hashes, Reach{From: o.Param, Field: o.Field, Encoded: o.Encoded}) {
 						changed = true
 					}
 				}

@@ -68,12 +68,12 @@ func (w *function) call(v ssa.CallInstruction, to catalogue.Place, field string)
 	if call := w.calls[c.Pos()]; call != nil {
 		pos = call.Pos()
 	}
-	return summary.Through(w.facts.Hop(fn), pos, s, to, func(p catalogue.Place, field string) (summary.Origins, bool) {
-		arg := operand(c, p)
+	return summary.Through(w.facts.Hop(fn), pos, s, to, func(l summary.Flow) (summary.Origins, bool) {
+		arg := operand(c, l.From)
 		if arg == nil {
 			return nil, true
 		}
-		return w.value(arg, field), constantOf(arg) != nil
+		return w.value(arg, l.Field), constantOf(arg) != nil
 	})
 }
 

@@ -143,9 +143,9 @@ func (w *function) base(v ssa.Value, field string) summary.Origins {
 			return w.value(v.X, field)
 		}
 	case *ssa.FieldAddr:
-		return w.field(v.X, fieldName(v.X.Type(), v.Field))
+		return w.field(v.X, v.Field, v.Pos())
 	case *ssa.Field:
-		return w.field(v.X, fieldName(v.X.Type(), v.Field))
+		return w.field(v.X, v.Field, v.Pos())
 	case *ssa.IndexAddr:
 		return w.value(v.X, field)
 	case *ssa.Index:
@@ -195,8 +195,17 @@ func (w *function) param(v *ssa.Parameter, field string) summary.Origins {
 	return summary.Origins{{Param: catalogue.Place(i), Field: field}}
 }
 
-func (w *function) field(x ssa.Value, name string) summary.Origins {
+func (w *function) field(x ssa.Value, i int, pos token.Pos) summary.Origins {
+	field := fieldOf(x.Type(), i)
+	if field == nil {
+		return nil
+	}
+	name := field.Name()
 	os := w.value(x, name)
+	if kind := w.facts.Volatile(field); kind != "" {
+		os = slices.Clone(os)
+		os.Add(summary.Origin{Volatile: kind, Pos: pos, Way: []string{summary.FieldText(x.Type(), name)}})
+	}
 	if !catalogue.NamesEntity(name) {
 		return os
 	}
@@ -265,14 +274,21 @@ func constantOf(v ssa.Value) constant.Value {
 }
 
 func fieldName(t types.Type, i int) string {
+	if v := fieldOf(t, i); v != nil {
+		return v.Name()
+	}
+	return ""
+}
+
+func fieldOf(t types.Type, i int) *types.Var {
 	t = types.Unalias(t)
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t = p.Elem()
 	}
 	if st, ok := types.Unalias(t).Underlying().(*types.Struct); ok && i < st.NumFields() {
-		return st.Field(i).Name()
+		return st.Field(i)
 	}
-	return ""
+	return nil
 }
 
 // elementName names the element of a constant index as package summary does.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/shop/acme"
 	"example.com/shop/ids"
 	"github.com/google/uuid"
 	"github.com/stripe/stripe-go/v76"
@@ -194,4 +195,16 @@ func twice(r, s *http.Request) {
 	key := uuid.NewString() // want `uuid.NewString → Idempotency-Key`
 	r.Header.Set("Idempotency-Key", key)
 	s.Header.Set("Idempotency-Key", key)
+}
+
+func directive(c acme.Client) error {
+	key, err := acme.Mint() // want `acme.Mint → Event.Reference`
+	if err != nil {
+		return err
+	}
+	acme.Consume(acme.Event{Name: key, Reference: key})
+	acme.Send(c.Token(), "text") // said to be harmless twice
+	acme.Post(c.Token(), "text") // want `Client.Token → acme.Post → ref`
+	acme.Post("stable", key)
+	return nil
 }

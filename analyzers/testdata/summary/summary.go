@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sort"
 	"strings"
 	"time"
 
+	"example.com/shop/acme"
 	"github.com/google/uuid"
 )
 
@@ -117,4 +119,34 @@ func Pong(n int, url string) error { // want Pong:"^effect third party Ping→Po
 func Literal() string { // want Literal:"^new result0 random uuid.NewString$"
 	make := func() string { return uuid.NewString() }
 	return make()
+}
+
+func Pays(c acme.Client) error { return acme.Pay(c) } // want Pays:"^effect money acme.Pay→Client.Charge$"
+
+func Logs(c acme.Client) { acme.Log(c) } // silent: said to be pure
+
+func Reads(e acme.Event) string { return e.Name + e.Slot } // want Reads:"^new result0 received Event.Slot; flow 0.Name→result0; flow 0.Slot→result0$"
+
+type Event struct {
+	Order     string
+	RequestID string
+	Internal  string `json:"-"`
+	private   string
+}
+
+func Encoded(e Event) string { // want Encoded:"^new result0 request Event.RequestID hashed; flow 0→result0 encoded hashed; hash 0$"
+	data, err := json.Marshal(e)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data))
+}
+
+func EncodedAny(v any) string { // want EncodedAny:"^flow 0→result0 encoded hashed; hash 0$"
+	data, _ := json.Marshal(v)
+	return fmt.Sprintf("%x", sha256.Sum256(data))
+}
+
+func EncodedPart(id string) string { // want EncodedPart:"^flow 0→result0 hashed; hash 0$"
+	return EncodedAny(Event{Order: id})
 }

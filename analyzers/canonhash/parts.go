@@ -1,0 +1,168 @@
+package canonhash
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"github.com/idemgen/idem/analyzers/internal/summary"
+)
+
+// part is a piece of a text that becomes a key.
+type part struct {
+	expr  ast.Expr // nil: constant text
+	verb  byte     // how it is printed, if by a format
+	plain bool     // without precision or width
+	frame bool     // it separates what stands around it, or has a fixed width
+}
+
+// concat are the operands of a concatenation.
+func (c *checker) concat(e ast.Expr) []part {
+	e = ast.Unparen(e)
+	if b, ok := e.(*ast.BinaryExpr); ok && b.Op == token.ADD && c.TypesInfo.Types[e].Value == nil && isString(c.TypesInfo.TypeOf(e)) {
+		return append(c.concat(b.X), c.concat(b.Y)...)
+	}
+	return []part{c.part(e)}
+}
+
+// part is an expression that is text or becomes text.
+func (c *checker) part(e ast.Expr) part {
+	e = c.bare(e)
+	if v := c.TypesInfo.Types[e].Value; v != nil {
+		return part{frame: v.Kind() != constant.String || constant.StringVal(v) != ""}
+	}
+	return part{expr: e, frame: c.fixed(e)}
+}
+
+// bare takes conversions between strings and bytes off.
+func (c *checker) bare(e ast.Expr) ast.Expr {
+	for {
+		e = ast.Unparen(e)
+		call, ok := e.(*ast.CallExpr)
+		if !ok || len(call.Args) != 1 || !c.TypesInfo.Types[call.Fun].IsType() {
+			return e
+		}
+		e = call.Args[0]
+	}
+}
+
+// fixed tells whether a part cannot be mistaken for another with what stands beside
+// it: it has a fixed width, or its name says that it frames.
+func (c *checker) fixed(e ast.Expr) bool {
+	t := types.Unalias(c.TypesInfo.TypeOf(e))
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		if u.Info()&types.IsString == 0 {
+			return u.Info()&types.IsBoolean != 0 || u.Kind() == types.Byte || u.Kind() == types.Rune
+		}
+	case *types.Array:
+		return true
+	default:
+		return true // bytes and the rest: nobody can tell
+	}
+	if call, ok := e.(*ast.CallExpr); ok {
+		return c.fixedCall(call)
+	}
+	return framing(lastName(e))
+}
+
+// fixedCall tells whether a call gives text of a fixed width: a digest in hex, an
+// identifier, a time in a layout.
+func (c *checker) fixedCall(call *ast.CallExpr) bool {
+	fn := summary.Callee(c.TypesInfo, call)
+	if fn == nil || fn.Pkg() == nil {
+		return false
+	}
+	switch fn.Name() {
+	case "Format", "EncodeToString", "Quote":
+		return true
+	case "String", "Hex":
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+			t := types.Unalias(c.TypesInfo.TypeOf(sel.X))
+			if p, ok := t.(*types.Pointer); ok {
+				t = p.Elem()
+			}
+			_, array := t.Underlying().(*types.Array)
+			return array
+		}
+	}
+	s := c.Facts.Of(fn, summary.Args{Info: c.TypesInfo, Call: call})
+	if s == nil {
+		return false
+	}
+	for _, l := range s.Flow {
+		if l.Hashed {
+			return true
+		}
+	}
+	return false
+}
+
+// framing tells whether a name is of something that is the same everywhere, or
+// stands between.
+func framing(name string) bool {
+	name = strings.ToLower(name)
+	for _, w := range []string{"prefix", "suffix", "sep", "delim", "salt", "pepper", "secret", "namespace", "base", "host", "domain", "origin", "version", "newline"} {
+		if strings.Contains(name, w) {
+			return true
+		}
+	}
+	return name == "ns"
+}
+
+func lastName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
+}
+
+func isString(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	b, ok := types.Unalias(t).Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
+}
+
+const runTogether = "parts of a key run together, so that different work can have the same"
+
+// adjacent reports the first two parts between which nothing stands.
+func (c *checker) adjacent(parts []part, node ast.Node) {
+	for i := 1; i < len(parts); i++ {
+		if a, b := parts[i-1], parts[i]; a.runsInto(b) {
+			c.report(node, b.expr, runTogether, text(a.expr)+", "+text(b.expr), "put a separator that neither can hold between them, or quote them")
+			return
+		}
+	}
+}
+
+func (p part) runsInto(q part) bool {
+	return p.expr != nil && q.expr != nil && !p.frame && !q.frame
+}
+
+func (c *checker) join(call *ast.CallExpr) {
+	sep := c.TypesInfo.Types[call.Args[1]].Value
+	if sep == nil || constant.StringVal(sep) != "" {
+		return
+	}
+	lit, ok := ast.Unparen(call.Args[0]).(*ast.CompositeLit)
+	if !ok {
+		if framing(lastName(call.Args[0])) {
+			return
+		}
+		c.report(call, call, runTogether, fmt.Sprintf("Join(%s, %q)", text(call.Args[0]), ""), "join them by a separator that none can hold")
+		return
+	}
+	var parts []part
+	for _, elt := range lit.Elts {
+		parts = append(parts, c.concat(elt)...)
+	}
+	c.adjacent(parts, call)
+}
