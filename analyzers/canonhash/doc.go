@@ -12,7 +12,7 @@ A value that names around it say is a deduplication key, a fingerprint or the li
 is made of strings that run together (a join with nothing between, adjacent verbs or
 operands, one write into a hash after another), of a map in the order of its
 iteration, of %v of a pointer or a map or of a struct that holds one, of a floating
-point number as text, or of a URL that was never parsed.`,
+point number as text, or of a URL that was never parsed or whose query is left out.`,
 	Why: `
 Two different works get the same key, and the second is dropped: "1" and "23" run
 together as "12" and "3" do. Or the same work gets two keys and happens twice: an

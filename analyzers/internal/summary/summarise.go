@@ -62,7 +62,7 @@ func (f *function) outcome(s *Func) bool {
 				continue
 			}
 			branches = append(branches, f.eval(e, result, ""))
-			settled = append(settled, f.zero(e))
+			settled = append(settled, f.zero(e) || f.again(e))
 		}
 		for _, o := range Either(branches, settled) {
 			changed = f.addResult(s, catalogue.Result(i), o) || changed
@@ -87,6 +87,13 @@ func (f *function) zero(e ast.Expr) bool {
 	}
 	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
 	return ok && len(lit.Elts) == 0
+}
+
+// again tells whether an expression is a call of the function itself, which returns
+// what its other returns do.
+func (f *function) again(e ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	return ok && f.callee(call) == f.obj
 }
 
 func isError(t types.Type) bool {

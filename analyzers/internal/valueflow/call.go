@@ -2,6 +2,7 @@ package valueflow
 
 import (
 	"go/constant"
+	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/ssa"
@@ -122,7 +123,7 @@ func (w *function) written(v ssa.Value, field string) summary.Origins {
 	for _, instr := range *refs {
 		switch instr := instr.(type) {
 		case *ssa.Store:
-			if instr.Addr == v {
+			if instr.Addr == v && !loads(instr.Val, v) {
 				branches, settled = append(branches, w.value(instr.Val, field)), append(settled, constantOf(instr.Val) != nil)
 			}
 		case *ssa.FieldAddr:
@@ -146,6 +147,13 @@ func (w *function) written(v ssa.Value, field string) summary.Origins {
 	all := summary.Either(branches, settled)
 	all.AddAll(added)
 	return all
+}
+
+// loads tells whether a value is what an address holds: a named result is stored
+// to itself where the function has a defer.
+func loads(v, addr ssa.Value) bool {
+	u, ok := v.(*ssa.UnOp)
+	return ok && u.Op == token.MUL && u.X == addr
 }
 
 // writtenBy is what is written through another form of the same reference. It is

@@ -186,3 +186,36 @@ func (d BalanceDedupHash) V2() string {
 	source := strings.Join([]string{d.a, d.b}, "") // want `d.a, d.b → BalanceDedupHash`
 	return "v2_" + source
 }
+
+func normalise(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Host) + "/" + strings.TrimRight(u.Path, "/") // want `key leaves the query of a URL out, by which most pages differ: normalise → Fingerprint`
+}
+
+type job struct{ URL string }
+
+func (j job) Fingerprint() string {
+	if n := normalise(j.URL); n != "" {
+		return "url:" + n
+	}
+	return ""
+}
+
+func pageTitle(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Host + "/" + u.Path
+}
+
+func withQuery(raw string) (dedupKey string) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Host + "/" + u.Path + "?" + u.Query().Encode()
+}
