@@ -81,9 +81,13 @@ func TestGoVetFindsWhatTheRulesTestsExpect(t *testing.T) {
 func wants(t *testing.T, dir string) map[string][]*regexp.Regexp {
 	t.Helper()
 	all := map[string][]*regexp.Regexp{}
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*.go"))
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, depth := range []string{"*", "*/*"} {
+		found, err := filepath.Glob(filepath.Join(dir, depth, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	for _, name := range files {
 		src, err := os.ReadFile(name)

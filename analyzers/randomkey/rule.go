@@ -45,8 +45,10 @@ func report(p *rule.Pass, fn *rule.Function, sink summary.Sink, os summary.Origi
 		}
 		p.Report(fn, rule.Finding{
 			Node: node, Source: o.Pos, Message: message,
-			Way:    append(slices.Clone(o.Way), sink.Way...),
-			Advice: "derive it from the work ID",
+			Way:     append(slices.Clone(o.Way), sink.Way...),
+			Advice:  "derive it from the work ID",
+			Related: becomes(p, node, sink),
+			Fixes:   fixes(p, fn, node),
 		})
 	}
 }
@@ -62,8 +64,8 @@ func identifies(p *rule.Pass, fn *rule.Function, o summary.Origin) bool {
 	return slices.ContainsFunc(names, catalogue.NamesEntity)
 }
 
-func callAt(decl *ast.FuncDecl, o summary.Origin) ast.Node {
-	var found ast.Node
+func callAt(decl *ast.FuncDecl, o summary.Origin) ast.Expr {
+	var found ast.Expr
 	ast.Inspect(decl, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok && call.Pos() == o.Pos && found == nil {
 			found = call

@@ -15,5 +15,5 @@ func TestRandomKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	analysistest.Run(t, dir, New(rule.NewBase(catalogue.Builtin())), "./randomkey/...")
+	analysistest.RunWithSuggestedFixes(t, dir, New(rule.NewBase(catalogue.Builtin())), "./randomkey/...")
 }

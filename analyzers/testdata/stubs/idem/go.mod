@@ -1,0 +1,3 @@
+module github.com/idemgen/idem
+
+go 1.21
