@@ -192,6 +192,27 @@ func TestAUsersCatalogueCounts(t *testing.T) {
 	}
 }
 
+func TestEachModuleOfAWorkspaceMayHaveACatalogue(t *testing.T) {
+	dir := write(t, map[string]string{
+		"go.work":      "go 1.26\n\nuse (\n\t./a\n\t./b\n)\n",
+		"a/go.mod":     "module example.com/a\n\ngo 1.26\n",
+		"a/own/own.go": "package own\n\nfunc Mint() string { return \"\" }\n",
+		"b/go.mod":     "module example.com/b\n\ngo 1.26\n",
+		"b/b.go":       "package b\n\nimport (\n\t\"example.com/a/own\"\n\t\"net/http\"\n)\n\nfunc F(r *http.Request) { r.Header.Set(\"Idempotency-Key\", own.Mint()) }\n",
+	})
+	o := Options{Packages: []string{"./a/...", "./b/..."}}
+	if r := run(t, dir, o); len(r.Findings) != 0 || r.Errors != "" {
+		t.Fatalf("got %v, %s", r.Findings, r.Errors)
+	}
+	src := "ecosystem: own\npackages:\n  - path: example.com/a/own\n    source:\n      - {name: Mint, volatile: random, reason: asks the server}\n"
+	if err := os.WriteFile(filepath.Join(dir, "b", configName), []byte(src), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, dir, o); len(r.Findings) != 1 {
+		t.Errorf("got %v, %s", r.Findings, r.Errors)
+	}
+}
+
 func TestWhatDoesNotBuildIsAnErrorAndTheRestIsLookedAt(t *testing.T) {
 	dir := write(t, map[string]string{"go.mod": goMod, "m.go": faulty, "broken/b.go": "package broken\n\nvar x int = \"\"\n"})
 	r := run(t, dir, Options{})

@@ -60,6 +60,13 @@ func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Lin
 // Run has the go command run the tool over packages, and collects what it finds,
 // sorted, each finding once.
 func Run(ctx context.Context, o Options) (Report, error) {
+	digest, err := o.catalogues(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	if digest != "" {
+		o.Args = append(slices.Clip(o.Args), "-"+catalogueFlag+"="+digest)
+	}
 	stdout, failure, err := o.vet(ctx, o.Packages)
 	if err != nil {
 		return Report{}, err

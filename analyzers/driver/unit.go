@@ -115,6 +115,10 @@ func (u *unit) imports() []string {
 	return paths
 }
 
+// catalogueFlag has no effect but on the go command, which keeps results apart by
+// flags.
+const catalogueFlag = "catalogue"
+
 // flags are what go vet passes on.
 type flags struct {
 	set     *flag.FlagSet
@@ -146,6 +150,7 @@ func newFlags(all []*analysis.Analyzer) *flags {
 	f.set.SetOutput(io.Discard)
 	f.set.BoolVar(&f.json, "json", false, "print findings as JSON")
 	f.set.IntVar(&f.context, "c", -1, "accepted and ignored: lines of context")
+	f.set.String(catalogueFlag, "", "set by idemlint: a digest of the users' catalogues, so that results are kept apart by them")
 	f.set.BoolVar(&f.tests, "tests", false, "report in test files as well")
 	for _, a := range all {
 		f.rules[a.Name] = new(triState)
