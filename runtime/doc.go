@@ -17,6 +17,9 @@
 // The rest ([Spec], [Effect], [Define], [Run] and the guards' constructors) is
 // called by generated code.
 //
+// How a handler of one's own is stopped wherever it can die, in a test, is shown by
+// package idemtest.
+//
 // The folder is called runtime and the package idem, since a package named
 // runtime could not be used beside Go's own.
 package idem

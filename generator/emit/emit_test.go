@@ -238,3 +238,35 @@ func namesOf(file *ast.File) (declared, imported, variables []string) {
 	}
 	return declared, imported, slices.DeleteFunc(variables, func(s string) bool { return s == "_" })
 }
+
+// TestCrashTestHasThePromisesOfTheContract, of its effects under the names that the
+// ledger has too, and of those of its children.
+func TestCrashTestHasThePromisesOfTheContract(t *testing.T) {
+	p := billing()
+	order := p.Files[0].Contracts[0]
+	order.Fakes = "orderPaidWorld"
+	charge := *order.Effects[0]
+	charge.Method = "Charge"
+	charge.Spec = &contracts.Effect{Name: value("charge"), Was: value("bill"), Guard: value(contracts.IdempotencyKey), RemembersFor: value(90 * time.Minute)}
+	child := *order
+	childSpec := *order.Spec
+	childSpec.Kind = value("parcel")
+	child.Spec, child.Effects, child.Fakes = &childSpec, []*model.Effect{order.Effects[0]}, ""
+	ship := &model.Effect{Spec: &contracts.Effect{Name: value("ship"), Work: value("parcel"), Guard: value(contracts.ChildWork)}, Method: "Ship", In: basic("Order"), Out: basic("string"), Child: &child}
+	order.Effects = []*model.Effect{&charge, ship}
+	p.Files[0].Contracts = append(p.Files[0].Contracts, &child)
+	outputs, err := emit.Package(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `	idemtest.CrashEverywhere[Order, string](
+		t, orderPaidWorld,
+		idemtest.Effect{Name: "charge", Was: "bill", Guard: idem.GuardIdempotencyKey, RemembersFor: 90 * time.Minute},
+		idemtest.Effect{Name: "ship", Guard: idem.GuardWork},
+		idemtest.Effect{Name: "parcel.send_mail", Guard: idem.GuardOnce, IfUnknown: idem.Ask},
+	)
+`
+	if test := outputs[len(outputs)-1]; !strings.Contains(string(test.Content), want) {
+		t.Errorf("%s:\n%s", test.Name, test.Content)
+	}
+}

@@ -286,6 +286,27 @@ func TestAProgramThatBreaksTheRulesIsFoundOut(t *testing.T) {
 			change: func(p *program) { p.Patience = 50 * time.Millisecond },
 			want:   "a delivery to process 1 was not done after 50ms, and then its context ended",
 		},
+		"a handler that goes round and round": {
+			start: with(func(ctx context.Context, _ effects, run *idem.Run, in job) (string, error) {
+				for n := 0; ; n++ {
+					in.Note = fmt.Sprint(n)
+					per := idem.Once(idem.Effect[job, string]{Name: "mail", Payload: form,
+						Per:  func(dst []byte, in job) ([]byte, error) { return append(dst, `["`+in.Note+`"]`...), nil },
+						Call: func(context.Context, idem.Call, job) (string, error) { return "", nil }}, idem.Ask)
+					if _, err := per.Do(context.WithoutCancel(ctx), run, in); err != nil {
+						return "", err
+					}
+				}
+			}),
+			change:  func(p *program) { p.Patience = 300 * time.Millisecond },
+			want:    "a delivery to process 1",
+			history: " lines are left out …\n",
+		},
+		"a program without a contract": {
+			start:  with(chargeAndMail),
+			change: func(p *program) { p.Start = func(idem.Store[*sql.Tx]) idem.Contract[job, string] { return nil } },
+			want:   "Start gave no contract",
+		},
 		"a handler that panics": {
 			start: with(func(context.Context, effects, *idem.Run, job) (string, error) { panic("no shop") }),
 			want:  "process 1 panicked: no shop\ngoroutine",
@@ -365,6 +386,24 @@ func TestATransactionEffectBesideItsTransactionIsFoundOut(t *testing.T) {
 	s, problems, played := firstFailure(t, world, []Effect{{Name: "book", Guard: idem.GuardTransaction}})
 	if s.how != crash.Die || len(problems) != 1 || !strings.Contains(problems[0], "it has to be written through call.Tx() alone") {
 		t.Errorf("%s: %q\n%s", s, problems, played.history)
+	}
+}
+
+// TestAnEffectIsCountedByTheNameThatItHasNow, although the ledger has its first one.
+func TestAnEffectIsCountedByTheNameThatItHasNow(t *testing.T) {
+	world := running(func(s *shop) handler {
+		bill := idem.IdempotencyKey(idem.Effect[job, string]{Name: "bill", Payload: form, Call: s.charge}, time.Hour)
+		return func(ctx context.Context, _ effects, run *idem.Run, in job) (string, error) {
+			return bill.Do(ctx, run, in)
+		}
+	})
+	renamed := Effect{Name: "charge", Was: "bill", Guard: idem.GuardIdempotencyKey, RemembersFor: time.Hour}
+	if s, problems, _ := firstFailure(t, world, []Effect{renamed}); len(problems) > 0 {
+		t.Errorf("%s: %q", s, problems)
+	}
+	renamed.Was = ""
+	if _, problems, _ := firstFailure(t, world, []Effect{renamed}); len(problems) == 0 {
+		t.Error("an effect of another name is taken for the same")
 	}
 }
 

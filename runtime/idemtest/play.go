@@ -232,6 +232,9 @@ func (g *game[In, Out, Tx]) start(at int, how crash.How, deliveries int) *member
 // is due.
 func (g *game[In, Out, Tx]) deliver(ctx context.Context, m *member, deliveries int) ending {
 	contract := g.program.Start(crash.Wrap(g.program.Store, m.process))
+	if contract == nil {
+		return ending{problem: "Start gave no contract"}
+	}
 	var end ending
 	for n := range deliveries {
 		in := g.program.Input()

@@ -207,12 +207,22 @@ func (w *World) wrote(e idem.EffectWrite, written idem.EffectWritten) {
 	w.rows[rowID{e.ID, e.EffectID}] = row{name, e.Guard, e.State, written.StartedAt}
 }
 
+// longestHistory is how many lines of a history are shown: a handler that goes round
+// and round has no end of them.
+const longestHistory = 300
+
 // text is the history, a line for each thing that has happened.
 func (w *World) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	lines := w.history
+	if left := len(lines) - longestHistory; left > 0 {
+		const end = longestHistory / 2
+		gap := fmt.Sprintf("… %d lines are left out …", left)
+		lines = slices.Concat(lines[:longestHistory-end], []string{gap}, lines[len(lines)-end:])
+	}
 	var b strings.Builder
-	for _, line := range w.history {
+	for _, line := range lines {
 		b.WriteString("    " + line + "\n")
 	}
 	return b.String()
