@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -165,7 +166,7 @@ func (b *batch) run(ctx context.Context) (err error) {
 	defer conn.Release() // a connection that is inside a transaction is closed by it
 	q := &pipeline{}
 	q.exec(beginSQL)
-	q.exec(settingsSQL, b.store.batch.lockTimeout, b.store.batch.timeout)
+	q.exec(settingsSQL, b.store.batch.lockTimeout, b.store.batch.timeout, b.synchronous())
 	if len(b.order.claims) > 0 {
 		free, err := b.freeNames(ctx, conn.Conn(), q)
 		if err != nil {
@@ -188,6 +189,28 @@ func (b *batch) run(ctx context.Context) (err error) {
 		return fmt.Errorf("the server answered a commit with %s", q.tag)
 	}
 	return nil
+}
+
+// synchronous is off for a batch of which all may lag: the next commit that waits for
+// the disk takes it along. The only claims that a batch makes are of new work, so that
+// none ends what nobody comes back for.
+func (b *batch) synchronous() string {
+	for _, op := range slices.Concat(b.order.claims, b.order.starts, b.order.moves, b.order.ends) {
+		if !op.mayLag() {
+			return "on"
+		}
+	}
+	return "off"
+}
+
+func (op *operation) mayLag() bool {
+	switch {
+	case op.claim != nil:
+		return op.claim.MayLag
+	case op.effect != nil:
+		return op.effect.MayLag
+	}
+	return false
 }
 
 const beginSQL = `begin isolation level read committed read write`
