@@ -39,11 +39,13 @@ var tools = slices.Concat(withidem.Tools, byhand.Tools, withdbos.Tools, withrive
 type program struct {
 	matrix.Tool
 	command func(ctx context.Context) *exec.Cmd
+	// again is how many rounds may be run again because the tool failed by itself.
+	again int
 }
 
 func programs(t *testing.T) (all []program) {
 	for _, tool := range tools {
-		all = append(all, program{tool, func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, os.Args[0]) }})
+		all = append(all, program{Tool: tool, command: func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, os.Args[0]) }})
 	}
 	if *withTemporal {
 		all = append(all, temporal(t)...)
@@ -141,6 +143,9 @@ func (s *sweep) fill(ctx context.Context, c *column, template string) error {
 		}
 		running.Go(func() {
 			r, roundErr := s.round(ctx, c, template, stop)
+			for again := c.again; roundErr != nil && again > 0; again-- {
+				r, roundErr = s.round(ctx, c, template, stop)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			if roundErr != nil {

@@ -23,19 +23,20 @@ func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 // what they get done. In both ways a caller waits until its work is done and the
 // record of it durable.
 func BenchmarkOneCall(b *testing.B) {
-	onSQLite := func(synchronous sqlite.Synchronous) func(b *testing.B) (ours, theirs worker) {
+	onSQLite := func(synchronous sqlite.Synchronous, connections int) func(b *testing.B) (ours, theirs worker) {
 		return func(b *testing.B) (ours, theirs worker) {
 			dir := b.TempDir()
 			return opened(b)(idemSQLite(b.Context(), filepath.Join(dir, "idem.db"), synchronous)),
-				opened(b)(dbosSQLite(b.Context(), filepath.Join(dir, "dbos.db"), synchronous))
+				opened(b)(dbosSQLite(b.Context(), filepath.Join(dir, "dbos.db"), synchronous, connections))
 		}
 	}
 	for _, on := range []struct {
 		name string
 		open func(b *testing.B) (ours, theirs worker)
 	}{
-		{"sqlite-full", onSQLite(sqlite.Full)},
-		{"sqlite-normal", onSQLite(sqlite.Normal)},
+		{"sqlite-full", onSQLite(sqlite.Full, dbosConnections)},
+		{"sqlite-full-1", onSQLite(sqlite.Full, 1)},
+		{"sqlite-normal", onSQLite(sqlite.Normal, dbosConnections)},
 		{"postgres", func(b *testing.B) (ours, theirs worker) {
 			return opened(b)(idemPostgres(b.Context(), server.Database(b))), opened(b)(dbosPostgres(b.Context(), server.Database(b)))
 		}},

@@ -41,9 +41,13 @@ func dbosOn(ctx context.Context, config dbos.Config, end func() error) (worker, 
 	}, nil
 }
 
-// dbosSQLite is a handle like the one that DBOS opens by itself, which waits for the
-// disk only at checkpoints (synchronous NORMAL), but for that.
-func dbosSQLite(ctx context.Context, path string, synchronous sqlite.Synchronous) (worker, error) {
+// dbosConnections is how many DBOS opens by itself.
+const dbosConnections = 8
+
+// dbosSQLite is a handle like the one that DBOS opens by itself, but for how many
+// connections it has, and that it waits for the disk: DBOS' own does so only at
+// checkpoints (synchronous NORMAL).
+func dbosSQLite(ctx context.Context, path string, synchronous sqlite.Synchronous, connections int) (worker, error) {
 	mode := "synchronous(FULL)"
 	if synchronous == sqlite.Normal {
 		mode = "synchronous(NORMAL)"
@@ -53,8 +57,8 @@ func dbosSQLite(ctx context.Context, path string, synchronous sqlite.Synchronous
 	if err != nil {
 		return worker{}, err
 	}
-	db.SetMaxOpenConns(8)
-	db.SetMaxIdleConns(4)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
 	return dbosOn(ctx, dbos.Config{SQLiteSystemDB: db}, db.Close)
 }
 

@@ -5,11 +5,12 @@ package postgres
 // somebody else has locked, and rows are taken in one order.
 
 // settingsSQL is what begin sets, and how a plan is made for all batches alike: by
-// the indexes, however small the tables were when it was made.
+// the indexes, however small the tables were when it was made. What is forbidden costs
+// so much that the server would compile a plan which cannot do without: not worth it.
 const settingsSQL = `
 SELECT set_config('synchronous_commit', $3::text, true), set_config('lock_timeout', $1::text, true),
 	set_config('statement_timeout', $2::text, true), set_config('idle_in_transaction_session_timeout', $2::text, true),
-	set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+	set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
 	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 
 // tryNamesSQL lists the names that nobody keeps others away from. See nameSharedSQL.
