@@ -207,7 +207,22 @@ func (c *contract[Tx, In, Out]) take(ctx context.Context, fl *flight, d *deliver
 		return nil, result, true, c.release(ctx, d, fence)
 	}
 	fl.decide(true, claimed.Work)
+	if time.Since(sent) > c.spec.Lease/3 {
+		sent = c.renewed(ctx, fence, sent)
+	}
 	return &holding{claimed, fence, sent}, result, false, nil
+}
+
+// renewed is for a claim that was long under way, behind a transaction that had the
+// work locked, say. Its lease may have begun when it was sent or just now: all that
+// can be relied upon is over soon, if it is not already.
+func (c *contract[Tx, In, Out]) renewed(ctx context.Context, fence Fence, sent time.Time) time.Time {
+	asked := time.Now()
+	renewals, err := c.ledger.core.store.Renew(ctx, []Lease{{Fence: fence, For: c.spec.Lease}})
+	if err != nil || renewals[0] != Renewed {
+		return sent // the handler's context ends when that is over
+	}
+	return asked
 }
 
 // seal makes the payload what is stored, once.
