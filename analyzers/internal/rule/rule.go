@@ -156,7 +156,7 @@ type Function struct {
 }
 
 func (p *Pass) run(tests bool, look func(*Pass, *ast.File)) {
-	if !inScope(p.Pass) {
+	if !inScope(p.Pass) || len(p.TypeErrors) > 0 { // what does not compile is told of by others
 		return
 	}
 	for _, file := range p.Files {

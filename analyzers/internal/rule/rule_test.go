@@ -153,6 +153,11 @@ func TestScope(t *testing.T) {
 	}
 }
 
+func TestAPackageThatDoesNotCompileIsLeftToOthers(t *testing.T) {
+	p := &Pass{Pass: &analysis.Pass{Pkg: types.NewPackage("example.com/m", "m"), Module: own, TypeErrors: []types.Error{{Msg: "no"}}, Files: []*ast.File{{}}}}
+	p.run(false, func(*Pass, *ast.File) { t.Error("was looked at") })
+}
+
 func TestAPanicIsANoteAndTheRestIsLookedAt(t *testing.T) {
 	src := "package m\n\nfunc f() {\n\ta()\n}\n\nfunc g() {\n\ta()\n}\n"
 	found := look(t, "m.go", "example.com/m", own, src, func(p *Pass, fn *Function) {

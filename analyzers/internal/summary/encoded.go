@@ -129,7 +129,7 @@ func (r *Result) Origins(fn *types.Func, e ast.Expr, result int, field string) O
 	r.engine.evalMu.Lock()
 	defer r.engine.evalMu.Unlock()
 	f := r.engine.byObj[fn]
-	if f == nil {
+	if f == nil || f.broken {
 		return nil
 	}
 	f.steps = 0
@@ -144,7 +144,7 @@ func (r *Result) Encoded(fn *types.Func, e ast.Expr) Origins {
 	r.engine.evalMu.Lock()
 	defer r.engine.evalMu.Unlock()
 	f := r.engine.byObj[fn]
-	if f == nil {
+	if f == nil || f.broken {
 		return nil
 	}
 	f.steps = 0

@@ -46,7 +46,7 @@ func newEngine(r *Result) *engine {
 func (e *engine) run() {
 	e.readDirectives()
 	for _, f := range e.funcs {
-		f.collect()
+		f.safely(func() { f.collect() })
 	}
 	for _, group := range components(e.funcs) {
 		e.settle(group)
@@ -91,14 +91,28 @@ func (e *engine) settle(group []*function) {
 	for range 4 + len(group) {
 		changed := false
 		for _, f := range group {
-			if f.summarise() {
-				changed = true
-			}
+			f.safely(func() { changed = f.summarise() || changed })
 		}
 		if !changed || len(group) == 1 && !group[0].recursive {
 			return
 		}
 	}
+}
+
+// safely keeps a fault in one function, such as code that does not type-check can
+// bring out, from silencing everything that imports the package. Nothing is known
+// of such a function.
+func (f *function) safely(do func()) {
+	if f.broken {
+		return
+	}
+	defer func() {
+		if recover() != nil {
+			f.broken = true
+			delete(f.own, f.obj)
+		}
+	}()
+	do()
 }
 
 // components are the strongly connected components of the calls between functions,

@@ -15,6 +15,7 @@ type function struct {
 	decl      *ast.FuncDecl
 	callees   []*function // of this package, in the order of the source
 	recursive bool
+	broken    bool // nothing can be said of it
 
 	params  map[*types.Var]catalogue.Place
 	defs    map[*types.Var][]def
