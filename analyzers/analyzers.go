@@ -4,6 +4,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/idemgen/idem/analyzers/canonhash"
+	"github.com/idemgen/idem/analyzers/checkinsert"
 	"github.com/idemgen/idem/analyzers/directives"
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 	"github.com/idemgen/idem/analyzers/internal/rule"
@@ -30,6 +31,7 @@ func rules() []entry {
 		{randomkey.Doc, randomkey.New},
 		{volatilehash.Doc, volatilehash.New},
 		{canonhash.Doc, canonhash.New},
+		{checkinsert.Doc, checkinsert.New},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -145,6 +146,10 @@ type Pass struct {
 	doc      Doc
 	ignores  []*ignore // of the file being looked at
 	reported map[string]bool
+
+	acts  map[actKey]Act
+	decls map[*types.Func]*ast.FuncDecl
+	impls map[types.Type][]types.Type // by interface: what implements it
 }
 
 // Function is one declared function with its literals.

@@ -1,0 +1,336 @@
+package rule
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idem/analyzers/internal/catalogue"
+	"github.com/idemgen/idem/analyzers/internal/summary"
+)
+
+// Guard is a lookup that decides whether work is done: if something is found, the
+// work ends or is not begun.
+type Guard struct {
+	Check  *ast.CallExpr
+	Result int          // which result says so; the error is none
+	If     *ast.IfStmt  // what decides
+	Found  bool         // the body of If is for what has been found; otherwise for what has not
+	Err    types.Object // the variable of the error, if there is one
+}
+
+// Guards are those of a function, in the order of the source.
+func (p *Pass) Guards(fn *Function) []Guard {
+	var all []Guard
+	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			ast.Inspect(n.Cond, func(c ast.Node) bool { // if store.Seen(id) {
+				if call, ok := c.(*ast.CallExpr); ok && p.isBool(call) && Looks(p.TypesInfo, call) {
+					if found, ok := p.polarity(n.Cond, vars{call: call}); ok {
+						all = append(all, Guard{Check: call, If: n, Found: found != inverted(p.TypesInfo, call)})
+					}
+				}
+				return true
+			})
+		case *ast.AssignStmt:
+			if g, ok := p.guardOf(fn, n); ok {
+				all = append(all, g)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// vars are what a lookup gives.
+type vars struct {
+	call  ast.Expr
+	value types.Object
+	err   types.Object
+}
+
+func (p *Pass) guardOf(fn *Function, a *ast.AssignStmt) (Guard, bool) {
+	if len(a.Rhs) != 1 {
+		return Guard{}, false
+	}
+	call, ok := ast.Unparen(a.Rhs[0]).(*ast.CallExpr)
+	if !ok {
+		return Guard{}, false
+	}
+	look := innermost(call)
+	if !Looks(p.TypesInfo, look) {
+		return Guard{}, false
+	}
+	var v vars
+	for _, lhs := range a.Lhs {
+		id, ok := ast.Unparen(lhs).(*ast.Ident)
+		if !ok || id.Name == "_" {
+			continue
+		}
+		obj := p.TypesInfo.ObjectOf(id)
+		switch {
+		case obj == nil:
+		case types.Identical(obj.Type(), types.Universe.Lookup("error").Type()):
+			v.err = obj
+		default:
+			v.value = obj // of "v, ok" the second
+		}
+	}
+	if v.value == nil {
+		v.value = p.filled(call)
+	}
+	for _, cond := range p.following(fn, a, v) {
+		if found, ok := p.polarity(cond.Cond, v); ok {
+			return Guard{Check: look, If: cond, Found: found != inverted(p.TypesInfo, look), Err: v.err}, true
+		}
+	}
+	return Guard{}, false
+}
+
+// filled is the variable that a lookup writes what it finds into: Scan(&found).
+func (p *Pass) filled(call *ast.CallExpr) types.Object {
+	for _, arg := range call.Args {
+		if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok && u.Op == token.AND {
+			if id, ok := ast.Unparen(u.X).(*ast.Ident); ok {
+				return p.TypesInfo.ObjectOf(id)
+			}
+		}
+	}
+	return nil
+}
+
+// innermost is the lookup itself: the client's call in rdb.Get(ctx, key).Result().
+func innermost(call *ast.CallExpr) *ast.CallExpr {
+	for {
+		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		if !ok {
+			return call
+		}
+		switch sel.Sel.Name {
+		case "Result", "Val", "Err", "Bool", "Int", "Int64", "Scan":
+		default:
+			return call
+		}
+		inner, ok := ast.Unparen(sel.X).(*ast.CallExpr)
+		if !ok {
+			return call
+		}
+		call = inner
+	}
+}
+
+// following are the if statements that test what an assignment gives: of which it
+// is the beginning, or that come after it and before the variables get other
+// values.
+func (p *Pass) following(fn *Function, a *ast.AssignStmt, v vars) []*ast.IfStmt {
+	if cond, ok := fn.Parent(a).(*ast.IfStmt); ok && cond.Init == a {
+		return elseIfs(cond)
+	}
+	var all []*ast.IfStmt
+	list := siblings(fn.Parent(a))
+	for i := slices.Index(list, ast.Stmt(a)) + 1; i > 0 && i < len(list); i++ {
+		switch s := list[i].(type) {
+		case *ast.IfStmt:
+			if s.Init == nil && (p.Mentions(s.Cond, v.value) || p.Mentions(s.Cond, v.err)) {
+				all = append(all, elseIfs(s)...)
+			}
+		case *ast.AssignStmt:
+			for _, lhs := range s.Lhs {
+				if id, ok := lhs.(*ast.Ident); ok && p.TypesInfo.ObjectOf(id) != nil && p.TypesInfo.ObjectOf(id) == v.value {
+					return all
+				}
+			}
+		}
+	}
+	return all
+}
+
+func elseIfs(s *ast.IfStmt) []*ast.IfStmt {
+	all := []*ast.IfStmt{s}
+	if next, ok := s.Else.(*ast.IfStmt); ok {
+		all = append(all, elseIfs(next)...)
+	}
+	return all
+}
+
+// polarity tells whether a condition holds if something has been found, or if
+// nothing has. What fails says neither.
+func (p *Pass) polarity(cond ast.Expr, v vars) (found, ok bool) {
+	switch c := ast.Unparen(cond).(type) {
+	case *ast.UnaryExpr:
+		if c.Op == token.NOT {
+			found, ok = p.polarity(c.X, v)
+			return !found, ok
+		}
+	case *ast.Ident:
+		obj := p.TypesInfo.ObjectOf(c)
+		return true, obj != nil && obj == v.value && p.isBool(c)
+	case *ast.CallExpr:
+		if c == v.call {
+			return true, true
+		}
+		if len(c.Args) > 0 && p.isVar(c.Args[0], v.err) { // errors.Is(err, redis.Nil), IsNotFound(err)
+			names := []string{types.ExprString(c.Fun)}
+			if len(c.Args) > 1 {
+				names = append(names, types.ExprString(c.Args[1]))
+			}
+			return false, slices.ContainsFunc(names, absent)
+		}
+	case *ast.BinaryExpr:
+		switch c.Op {
+		case token.LAND, token.LOR:
+			if found, ok = p.polarity(c.X, v); ok && !p.isVar(compared(c.X), v.err) {
+				return found, ok
+			}
+			if f, o := p.polarity(c.Y, v); o {
+				return f, o
+			}
+			return found, ok
+		}
+		return p.comparison(c, v)
+	}
+	return false, false
+}
+
+func compared(e ast.Expr) ast.Expr {
+	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok {
+		return b.X
+	}
+	return e
+}
+
+func (p *Pass) comparison(c *ast.BinaryExpr, v vars) (found, ok bool) {
+	if p.isVar(c.X, v.err) {
+		if p.TypesInfo.Types[c.Y].IsNil() {
+			return true, c.Op == token.EQL
+		}
+		return c.Op == token.NEQ, absent(types.ExprString(c.Y)) // err == sql.ErrNoRows
+	}
+	x := ast.Unparen(c.X)
+	if call, isCall := x.(*ast.CallExpr); isCall && len(call.Args) == 1 { // len(rows) > 0
+		x = call.Args[0]
+	}
+	if sel, isSel := x.(*ast.SelectorExpr); isSel { // row.ID != 0
+		x = sel.X
+	}
+	if !p.isVar(x, v.value) {
+		return false, false
+	}
+	zero := p.TypesInfo.Types[c.Y]
+	if !zero.IsNil() && (zero.Value == nil || zero.Value.ExactString() != "0" && zero.Value.ExactString() != `""`) {
+		return false, false
+	}
+	switch c.Op {
+	case token.NEQ, token.GTR:
+		return true, true
+	case token.EQL:
+		return false, true
+	}
+	return false, false
+}
+
+func (p *Pass) isVar(e ast.Expr, obj types.Object) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	return ok && obj != nil && p.TypesInfo.ObjectOf(id) == obj
+}
+
+func (p *Pass) isBool(e ast.Expr) bool {
+	t := p.TypesInfo.TypeOf(e)
+	if t == nil {
+		return false
+	}
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsBoolean != 0
+}
+
+// absent tells whether the name of an error says that nothing was found.
+func absent(name string) bool {
+	n := strings.ToLower(name)
+	return strings.Contains(n, "notfound") || strings.Contains(n, "norows") || strings.HasSuffix(n, ".nil") || strings.Contains(n, "notexist") ||
+		strings.Contains(n, "nodocuments") || strings.Contains(n, "cachemiss") || strings.Contains(n, "keynotfound") || strings.HasSuffix(n, "errnil")
+}
+
+// Looks tells whether a call asks whether something is there.
+func Looks(info *types.Info, call *ast.CallExpr) bool {
+	callee := summary.Callee(info, call)
+	if callee == nil || len(call.Args) == 0 {
+		return false
+	}
+	words := catalogue.Words(callee.Name())
+	if len(words) == 0 {
+		return false
+	}
+	return slices.Contains(lookVerbs, words[0]) || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(lookWords, w) })
+}
+
+var (
+	lookVerbs = []string{"get", "is", "has", "exists", "exist", "check", "was", "find", "lookup", "contains", "load", "if", "already", "select", "query", "fetch", "count", "peek", "read"}
+	lookWords = []string{"processed", "seen", "exists", "exist", "duplicate", "handled"}
+)
+
+// inverted tells whether a lookup answers yes if nothing is there.
+func inverted(info *types.Info, call *ast.CallExpr) bool {
+	callee := summary.Callee(info, call)
+	words := catalogue.Words(callee.Name())
+	return slices.ContainsFunc(words, func(w string) bool {
+		return w == "new" || w == "unique" || w == "not" || w == "unseen" || w == "first" || w == "fresh" || w == "missing"
+	})
+}
+
+// Guards tells whether a node is reached only if the guard has found nothing.
+func (g Guard) Guards(fn *Function, n ast.Node) bool {
+	if g.Found {
+		if other, ok := g.If.Else.(*ast.BlockStmt); ok && fn.Within(n, other) {
+			return true
+		}
+		return Ends(g.If.Body) && fn.Before(g.If, n) && n.Pos() > g.If.End()
+	}
+	if fn.Within(n, g.If.Body) {
+		return true
+	}
+	return false
+}
+
+// Exclusive tells whether a function keeps others from doing the same at the same
+// time, or lets the database decide: by a transaction, a lock, a claim, or by taking
+// care of what is there already.
+func (p *Pass) Exclusive(fn *Function) bool {
+	found := false
+	ast.Inspect(fn.Decl, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			found = found || excludesOthers(n.Name)
+		case *ast.BasicLit:
+			found = found || n.Kind == token.STRING && containsAny(strings.ToLower(n.Value), exclusiveSQL)
+		}
+		return !found
+	})
+	return found
+}
+
+func excludesOthers(name string) bool {
+	return slices.ContainsFunc(catalogue.Words(name), func(w string) bool { return slices.Contains(exclusiveWords, w) }) ||
+		containsAny(strings.ToLower(strings.ReplaceAll(name, "_", "")), exclusiveNames)
+}
+
+func containsAny(s string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
+}
+
+var (
+	exclusiveWords = []string{
+		"tx", "txn", "transactional", "begin", "rollback", "lock", "locked", "unlock", "locker", "mutex", "mu", "nx", "claim", "claimed", "acquire", "acquired",
+		"reserve", "reserved", "singleflight", "lease", "violation", "duplicated", "upsert", "semaphore", "cas", "rlock", "atomically", "savepoint",
+	}
+	exclusiveNames = []string{
+		"onconflict", "isconflict", "errconflict", "intransaction", "withtransaction", "runtransaction", "begintransaction", "isduplicate", "errduplicate",
+		"compareandswap", "trylock", "firstorcreate", "insertornothing", "insertignore", "ifnotexist", "ifabsent",
+	}
+	exclusiveSQL = []string{
+		"on conflict", "insert ignore", "or ignore", "or replace", "for update", "on duplicate", "23505", "unique constraint", "unique violation", "unique_",
+		"duplicate key", "duplicate entry", "not exists", "advisory", "merge into",
+	}
+)
