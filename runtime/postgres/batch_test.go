@@ -82,30 +82,39 @@ func startOf(f idem.Fence) idem.EffectWrite {
 // A transaction that lasts keeps nobody waiting but those who want the same.
 func TestABatchDoesNotWaitForATransactionOfTheApplication(t *testing.T) {
 	pool := newPool(t)
-	s := openStore(t, pool, postgres.WithSchema(newSchema(t, pool)))
-	held, taken := claimOf("held", 1), claimOf("new", 1)
-	if _, err := s.Claim(t.Context(), held); err != nil {
-		t.Fatal(err)
+	s := openStore(t, pool, postgres.WithSchema(newSchema(t, pool)), postgres.WithLockTimeout(time.Minute))
+	var held []idem.Claim // as many as there could be batches that wait for them
+	for i := range 4 {
+		held = append(held, claimOf(fmt.Sprint("held ", i), 1))
+		if _, err := s.Claim(t.Context(), held[i]); err != nil {
+			t.Fatal(err)
+		}
 	}
+	taken := claimOf("new", 1)
 	inside, leave := make(chan struct{}), make(chan struct{})
 	over := make(chan error, 1)
 	go func() {
 		over <- s.InTx(context.Background(), func(ctx context.Context, tx idem.Session[pgx.Tx]) error {
-			_, err := tx.WriteEffect(ctx, startOf(held.Fence)) // locks its row
-			if err == nil {
-				_, err = tx.Claim(ctx, taken) // makes a row that nobody sees
+			var err error
+			for _, c := range held {
+				_, failed := tx.WriteEffect(ctx, startOf(c.Fence)) // locks its row
+				err = errors.Join(err, failed)
 			}
+			_, failed := tx.Claim(ctx, taken) // makes a row that nobody sees
 			close(inside)
 			<-leave
-			return err
+			return errors.Join(err, failed)
 		})
 	}()
 	<-inside
-	waiting := make(chan error, 2)
-	go func() {
-		_, err := s.End(context.Background(), doneOf(held.Fence))
-		waiting <- err
-	}()
+	waiting := make(chan error, len(held)+1)
+	for _, c := range held {
+		go func() {
+			_, err := s.End(context.Background(), doneOf(c.Fence))
+			waiting <- err
+		}()
+		time.Sleep(20 * time.Millisecond) // in a batch of its own
+	}
 	go func() {
 		claimed, err := s.Claim(context.Background(), claimOf("new", 2))
 		if claimed.Won {
@@ -123,7 +132,7 @@ func TestABatchDoesNotWaitForATransactionOfTheApplication(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if took := time.Since(start); took > 4*time.Second {
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("others took %v", took)
 	}
 	select {
@@ -132,7 +141,7 @@ func TestABatchDoesNotWaitForATransactionOfTheApplication(t *testing.T) {
 	default:
 	}
 	close(leave)
-	for range 2 {
+	for range cap(waiting) {
 		if err := <-waiting; err != nil {
 			t.Error(err)
 		}
