@@ -21,7 +21,9 @@ never touched; what is missing is numbered behind everything else in the folder,
 in its manner. After an update of idem, run it again.
 
 Programs that have no such tool call sqlite.Migrate or postgres.Migrate instead.
-For postgres the tables are in the schema idem.
+For postgres the tables are in the schema idem, unless -schema names another one.
+With -partitions those that have a row for each piece of work are split by the hash
+of its ID. Say the same each time: a migration is what it was when it was written.
 
 To take a migration back drops the tables, and the ledger with them: work that is
 delivered again after that is done again. For atlas, which plans that itself,
@@ -31,6 +33,8 @@ none is written.`,
 			dir := fs.String("dir", "", "the `FOLDER` of the migrations")
 			dialect := choiceFlag{"", migrate.Dialects()}
 			fs.Var(&dialect, "dialect", "the `DATABASE`: sqlite or postgres")
+			schema := fs.String("schema", "", "the `SCHEMA` of the tables, for postgres (default idem)")
+			partitions := fs.Int("partitions", 0, "split the large tables into `N`, for postgres")
 			format := choiceFlag{"plain", migrate.Formats()}
 			fs.Var(&format, "format", "the `TOOL` that applies them: plain, goose, golang-migrate or atlas")
 			return func(_ context.Context, p *program, args []string) int {
@@ -42,7 +46,9 @@ none is written.`,
 				case *dir == "":
 					return p.badUsage("migrations", "where do the migrations go? Say -dir FOLDER")
 				}
-				return p.migrations(*root, *dir, dialect.value, format.value)
+				return p.migrations(*root, *dir, migrate.Options{
+					Dialect: dialect.value, Format: format.value, Schema: *schema, Partitions: *partitions, Now: time.Now(),
+				})
 			}
 		},
 	}
@@ -53,12 +59,12 @@ func (p *program) badUsage(verb, msg string) int {
 	return exitErrors
 }
 
-func (p *program) migrations(root, dir, dialect, format string) int {
-	at := dir
+func (p *program) migrations(root, dir string, o migrate.Options) int {
+	o.Dir = dir
 	if root != "" && !filepath.IsAbs(dir) {
-		at = filepath.Join(root, dir)
+		o.Dir = filepath.Join(root, dir)
 	}
-	files, err := migrate.Write(migrate.Options{Dialect: dialect, Format: format, Dir: at, Now: time.Now()})
+	files, err := migrate.Write(o)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "idemgen migrations: %v\n", err)
 		return exitErrors

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/idemgen/idem/internal/pgschema"
 )
 
 //go:embed sqlite/*.sql postgres/*.sql
@@ -24,6 +27,11 @@ type Options struct {
 	Format string
 	// Dir is the folder of the migrations. It is made if it is not there.
 	Dir string
+	// Schema is the PostgreSQL schema of the tables, or empty for the usual one.
+	Schema string
+	// Partitions are how many each table with a row for each piece of work has, in
+	// PostgreSQL; zero for whole tables.
+	Partitions int
 	// Now is the time that numbers are made of where a tool uses times.
 	Now time.Time
 }
@@ -54,7 +62,7 @@ func Write(o Options) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := migrations(o.Dialect)
+	list, err := o.migrations()
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +89,35 @@ func Write(o Options) ([]File, error) {
 		files = append(files, File{p.name, Written})
 	}
 	return files, nil
+}
+
+// migrations are those of the dialect, as the options want them.
+func (o Options) migrations() ([]migration, error) {
+	list, err := migrations(o.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	if o.Schema == "" && o.Partitions == 0 {
+		return list, nil
+	}
+	if o.Dialect != "postgres" {
+		return nil, fmt.Errorf("%s has neither schemas nor partitions", o.Dialect)
+	}
+	schema := cmp.Or(o.Schema, pgschema.Name)
+	if err := pgschema.CheckName(schema); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		m := &list[i]
+		if o.Partitions != 0 {
+			if err := pgschema.CheckPartitions(o.Partitions); err != nil {
+				return nil, err
+			}
+			m.up = pgschema.Partitioned(m.up, o.Partitions)
+		}
+		m.up, m.down = pgschema.InSchema(m.up, schema), pgschema.InSchema(m.down, schema)
+	}
+	return list, nil
 }
 
 // migration is one version of the ledger's schema.

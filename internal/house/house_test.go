@@ -18,18 +18,20 @@ const module = "github.com/idemgen/idem"
 // a folder and all below it, unless a longer path has an entry of its own; every
 // room may import itself.
 var rooms = map[string][]string{
-	"cmd":                    {"generator", "analyzers", "runtime", "runtime/sqlite"},
+	"cmd":                    {"generator", "generator/migrate", "analyzers", "runtime", "runtime/sqlite"},
 	"contracts":              {},
 	"contracts/lock":         {"contracts"},
+	"generator/migrate":      {"internal/pgschema"},
 	"generator":              {"contracts", "contracts/lock", "internal/directive", "runtime/canon"},
 	"analyzers":              {"internal/directive"},
 	"internal/directive":     {},
 	"internal/house":         {},
 	"internal/pgtest":        {},
+	"internal/pgschema":      {},
 	"runtime":                {"runtime/canon"},
 	"runtime/canon":          {},
 	"runtime/sqlite":         {"runtime", "runtime/internal"},
-	"runtime/postgres":       {"runtime", "runtime/internal"},
+	"runtime/postgres":       {"runtime", "runtime/internal", "internal/pgschema"},
 	"runtime/storetest":      {"runtime"},
 	"runtime/idemtest":       {"runtime", "runtime/internal/crash"},
 	"runtime/internal":       {},

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/idemgen/idem/internal/pgschema"
 )
 
 // An Option changes how a store is opened.
@@ -14,6 +14,8 @@ type Option func(*options)
 
 type options struct {
 	schema      string
+	partitions  int
+	partitioned bool
 	lockTimeout time.Duration
 	clock       string // an SQL expression
 }
@@ -22,6 +24,14 @@ type options struct {
 // is idem. Two ledgers in one database have two schemas.
 func WithSchema(name string) Option {
 	return func(o *options) { o.schema = name }
+}
+
+// WithPartitions has [Migrate] make the tables that have a row for each piece of work
+// in n partitions, by the hash of the work's ID. It is for ledgers of many millions
+// of works, on which autovacuum of one table takes hours. A ledger that is there
+// keeps what it has.
+func WithPartitions(n int) Option {
+	return func(o *options) { o.partitions, o.partitioned = n, true }
 }
 
 // WithLockTimeout says how long a write of the ledger waits for a row that another
@@ -38,13 +48,17 @@ func WithClock(expression string) Option {
 }
 
 func newOptions(opts []Option) (*options, error) {
-	o := &options{schema: "idem", lockTimeout: 5 * time.Second, clock: "clock_timestamp()"}
+	o := &options{schema: pgschema.Name, lockTimeout: 5 * time.Second, clock: "clock_timestamp()"}
 	for _, opt := range opts {
 		opt(o)
 	}
+	if err := pgschema.CheckName(o.schema); err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	if err := pgschema.CheckPartitions(o.partitions); err != nil && o.partitioned {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
 	switch {
-	case o.schema == "" || strings.ContainsRune(o.schema, 0) || len(o.schema) > maxName:
-		return nil, fmt.Errorf("postgres: a schema has a name of 1 to %d bytes, not %q", maxName, o.schema)
 	case o.lockTimeout < time.Millisecond:
 		// Zero would mean to wait for ever.
 		return nil, errors.New("postgres: the timeout for locks is at least a millisecond")
@@ -52,25 +66,21 @@ func newOptions(opts []Option) (*options, error) {
 	return o, nil
 }
 
-// maxName is how much of a name PostgreSQL keeps: it would cut off the rest.
-const maxName = 63
-
 // sql puts the schema and the clock into the text of a statement.
 func (o *options) sql(text string) string {
-	return strings.NewReplacer("idem.", pgx.Identifier{o.schema}.Sanitize()+".", "clock_timestamp()", o.clock).Replace(text)
+	return strings.NewReplacer(append(pgschema.Names(o.schema), "clock_timestamp()", o.clock)...).Replace(text)
 }
-
-// createSchema is the statement of a migration that needs the right to make schemas.
-const createSchema = "CREATE SCHEMA IF NOT EXISTS idem;\n"
 
 // script puts the schema into the text of a migration. Where it is there already,
 // nobody has to have the right to make one.
 func (o *options) script(text string, there bool) string {
-	create := "CREATE SCHEMA " + pgx.Identifier{o.schema}.Sanitize() + ";\n"
 	if there {
-		create = ""
+		text = strings.Replace(text, pgschema.CreateSchema, "", 1)
 	}
-	return strings.NewReplacer(createSchema, create, "idem.", pgx.Identifier{o.schema}.Sanitize()+".").Replace(text)
+	if o.partitioned {
+		text = pgschema.Partitioned(text, o.partitions)
+	}
+	return pgschema.InSchema(text, o.schema)
 }
 
 // begin is the text that begins a transaction: one round trip for all of it. The

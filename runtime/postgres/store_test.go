@@ -118,7 +118,7 @@ func openStore(t testing.TB, pool *pgxpool.Pool, opts ...postgres.Option) *postg
 }
 
 // openClocked opens a store in a schema of its own, whose clock is a table.
-func openClocked(t testing.TB, pool *pgxpool.Pool, clock func() time.Time) idem.Store[pgx.Tx] {
+func openClocked(t testing.TB, pool *pgxpool.Pool, clock func() time.Time, opts ...postgres.Option) idem.Store[pgx.Tx] {
 	t.Helper()
 	schema := newSchema(t, pool)
 	quoted := pgx.Identifier{schema}.Sanitize()
@@ -126,7 +126,7 @@ func openClocked(t testing.TB, pool *pgxpool.Pool, clock func() time.Time) idem.
 	mustExec(t, pool, `CREATE TABLE `+quoted+`.clock (now timestamptz NOT NULL)`)
 	mustExec(t, pool, `INSERT INTO `+quoted+`.clock VALUES ($1)`, clock())
 	mustExec(t, pool, `CREATE FUNCTION `+quoted+`.now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$ SELECT now FROM `+quoted+`.clock $$`)
-	store := openStore(t, pool, postgres.WithSchema(schema), postgres.WithClock(quoted+`.now()`))
+	store := openStore(t, pool, append(opts, postgres.WithSchema(schema), postgres.WithClock(quoted+`.now()`))...)
 	h := &hands{clock: clock, shows: clock(), set: func(now time.Time) {
 		mustExec(t, pool, `UPDATE `+quoted+`.clock SET now = $1`, now)
 	}}
