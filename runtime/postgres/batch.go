@@ -159,18 +159,18 @@ func hexToken(t idem.Token) string { return hex.EncodeToString(t[:]) }
 
 // run makes the writes of the batch, in one transaction.
 func (b *batch) run(ctx context.Context) (err error) {
-	conn, err := b.store.pool.Acquire(ctx)
+	conn, giveBack, err := b.store.pool.take(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // a connection that is inside a transaction is closed by it
+	defer giveBack()
 	q := &pipeline{}
 	q.exec(beginSQL)
 	q.exec(settingsSQL, b.store.batch.lockTimeout, b.store.batch.timeout, b.synchronous())
 	if len(b.order.claims) > 0 {
-		free, err := b.freeNames(ctx, conn.Conn(), q)
+		free, err := b.freeNames(ctx, conn, q)
 		if err != nil {
-			return errors.Join(err, rollbackConn(ctx, conn.Conn()))
+			return errors.Join(err, rollbackConn(ctx, conn))
 		}
 		q = &pipeline{}
 		b.queueClaims(q, free)
@@ -182,8 +182,8 @@ func (b *batch) run(ctx context.Context) (err error) {
 	// To leave in the middle of a commit is not to know what came of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	if err := q.send(ctx, conn.Conn()); err != nil {
-		return errors.Join(err, rollbackConn(ctx, conn.Conn()))
+	if err := q.send(ctx, conn); err != nil {
+		return errors.Join(err, rollbackConn(ctx, conn))
 	}
 	if q.tag != "COMMIT" {
 		return fmt.Errorf("the server answered a commit with %s", q.tag)

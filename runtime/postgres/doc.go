@@ -5,7 +5,8 @@
 //	store, err := postgres.Open(ctx, pool)                    // the application's *pgxpool.Pool
 //	ledger := idem.NewLedger(store)
 //
-// The pool stays the application's to close.
+// The pool stays the application's to close. Applications that use database/sql with
+// pgx as its driver call [MigrateDB] and [OpenDB].
 //
 // # Transactions
 //

@@ -32,7 +32,11 @@ const migrateLock = `SELECT pg_advisory_xact_lock(7234594003468775017)`
 //
 // [idem.ErrSchema] if the tables are of a newer version that this one must not
 // touch.
-func Migrate(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (err error) {
+func Migrate(ctx context.Context, pool *pgxpool.Pool, opts ...Option) error {
+	return migrateOn(ctx, pgxPool{pool}, opts)
+}
+
+func migrateOn(ctx context.Context, pool pool, opts []Option) (err error) {
 	o, err := newOptions(opts)
 	if err != nil {
 		return err

@@ -83,10 +83,13 @@ func (o *options) script(text string, there bool) string {
 	return pgschema.InSchema(text, o.schema)
 }
 
+// durable has a commit wait for the disk, whatever the server's default is.
+const durable = "set local synchronous_commit = on"
+
 // begin is the text that begins a transaction: one round trip for all of it. The
 // limits are for the ledger's own transactions, in which nobody thinks.
 func (o *options) begin(limited bool) string {
-	text := "begin isolation level read committed read write; set local synchronous_commit = on"
+	text := "begin isolation level read committed read write; " + durable
 	if limited {
 		lock := o.lockTimeout.Milliseconds()
 		text += fmt.Sprintf("; set local lock_timeout = %d; set local statement_timeout = %d; set local idle_in_transaction_session_timeout = %d",

@@ -16,7 +16,7 @@ import (
 
 // A Store is a ledger in a PostgreSQL database. It is safe for concurrent use.
 type Store struct {
-	pool   *pgxpool.Pool
+	pool   pool
 	opts   *options
 	stmts  statements
 	batch  batchStatements
@@ -27,6 +27,27 @@ type Store struct {
 
 var _ idem.Store[pgx.Tx] = (*Store)(nil)
 
+// pool is where connections come from.
+type pool interface {
+	BeginTx(ctx context.Context, o pgx.TxOptions) (pgx.Tx, error)
+	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, text string, args ...any) pgx.Row
+	// take takes a connection out. One that is inside a transaction when it is given
+	// back is closed.
+	take(ctx context.Context) (conn *pgx.Conn, giveBack func(), err error)
+}
+
+// pgxPool is an application's pool of pgx.
+type pgxPool struct{ *pgxpool.Pool }
+
+func (p pgxPool) take(ctx context.Context) (*pgx.Conn, func(), error) {
+	c, err := p.Acquire(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.Conn(), c.Release, nil
+}
+
 // Open opens the ledger in the pool's database, which [Migrate] has prepared. The
 // pool stays the caller's, and is not closed with the store. Calls of the ledger
 // take connections of it for as long as one transaction takes.
@@ -34,6 +55,10 @@ var _ idem.Store[pgx.Tx] = (*Store)(nil)
 // [idem.ErrSchema] if the tables are missing or of a version that does not fit;
 // its message says what to do.
 func Open(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, error) {
+	return open(ctx, pgxPool{pool}, opts)
+}
+
+func open(ctx context.Context, pool pool, opts []Option) (*Store, error) {
 	o, err := newOptions(opts)
 	if err != nil {
 		return nil, err
@@ -166,7 +191,7 @@ func write[T any](ctx context.Context, s *Store, what string, op func(ctx contex
 	}
 	const tries = 5
 	for try := 1; ; try++ {
-		err = s.transact(ctx, s.opts.begin(true), func(tx pgx.Tx) error {
+		err = s.transact(ctx, s.beginner(s.opts.begin(true)), func(tx pgx.Tx) error {
 			result, err = op(ctx, &writer{store: s, tx: tx})
 			return err
 		})
@@ -185,12 +210,16 @@ func write[T any](ctx context.Context, s *Store, what string, op func(ctx contex
 // fn must not end the transaction itself, nor call the Store in place of its
 // Session; both are refused.
 func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Session[pgx.Tx]) error) error {
+	return s.inTx(ctx, s.beginner(s.opts.begin(false)), func(ctx context.Context, session *session) error { return fn(ctx, session) })
+}
+
+func (s *Store) inTx(ctx context.Context, begin beginner, fn func(ctx context.Context, s *session) error) error {
 	const what = "transaction"
 	if err := s.usable(ctx); err != nil {
 		return fmt.Errorf("postgres: %s: %w", what, err)
 	}
 	var failed error
-	err := s.transact(ctx, s.opts.begin(false), func(tx pgx.Tx) error {
+	err := s.transact(ctx, begin, func(tx pgx.Tx) error {
 		session := &session{w: &writer{store: s, tx: tx, lasting: true}}
 		if failed = fn(context.WithValue(ctx, inTx{s}, true), session); failed != nil {
 			return failed
@@ -207,9 +236,18 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Se
 // leave in the middle of a commit is not to know what came of it.
 const endTimeout = 15 * time.Second
 
+// beginner begins a transaction.
+type beginner func(ctx context.Context) (pgx.Tx, error)
+
+func (s *Store) beginner(begin string) beginner {
+	return func(ctx context.Context) (pgx.Tx, error) {
+		return s.pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+	}
+}
+
 // transact runs op in a transaction and commits it if op returns nil.
-func (s *Store) transact(ctx context.Context, begin string, op func(tx pgx.Tx) error) error {
-	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+func (s *Store) transact(ctx context.Context, begin beginner, op func(tx pgx.Tx) error) error {
+	tx, err := begin(ctx)
 	if err != nil {
 		return err
 	}

@@ -120,17 +120,24 @@ func openStore(t testing.TB, pool *pgxpool.Pool, opts ...postgres.Option) *postg
 // openClocked opens a store in a schema of its own, whose clock is a table.
 func openClocked(t testing.TB, pool *pgxpool.Pool, clock func() time.Time, opts ...postgres.Option) idem.Store[pgx.Tx] {
 	t.Helper()
+	c := newClocked[pgx.Tx](t, pool, clock)
+	c.Store = openStore(t, pool, append(opts, c.opts...)...)
+	return c
+}
+
+// newClocked makes the schema and the clock of a store, which is still to be opened.
+func newClocked[Tx any](t testing.TB, pool *pgxpool.Pool, clock func() time.Time) *clocked[Tx] {
+	t.Helper()
 	schema := newSchema(t, pool)
 	quoted := pgx.Identifier{schema}.Sanitize()
 	mustExec(t, pool, `CREATE SCHEMA `+quoted)
 	mustExec(t, pool, `CREATE TABLE `+quoted+`.clock (now timestamptz NOT NULL)`)
 	mustExec(t, pool, `INSERT INTO `+quoted+`.clock VALUES ($1)`, clock())
 	mustExec(t, pool, `CREATE FUNCTION `+quoted+`.now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$ SELECT now FROM `+quoted+`.clock $$`)
-	store := openStore(t, pool, append(opts, postgres.WithSchema(schema), postgres.WithClock(quoted+`.now()`))...)
 	h := &hands{clock: clock, shows: clock(), set: func(now time.Time) {
 		mustExec(t, pool, `UPDATE `+quoted+`.clock SET now = $1`, now)
 	}}
-	return &clocked{Store: store, hands: h, schema: quoted}
+	return &clocked[Tx]{hands: h, opts: []postgres.Option{postgres.WithSchema(schema), postgres.WithClock(quoted + `.now()`)}}
 }
 
 // hands move a database's clock to where the test's is.
@@ -152,93 +159,93 @@ func (h *hands) move() {
 }
 
 // clocked is a store whose clock is moved before it is called.
-type clocked struct {
-	idem.Store[pgx.Tx]
+type clocked[Tx any] struct {
+	idem.Store[Tx]
 	*hands
-	schema string // quoted
+	opts []postgres.Option
 }
 
-func (s *clocked) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
+func (s *clocked[Tx]) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
 	s.move()
 	return s.Store.Lookup(ctx, id)
 }
 
-func (s *clocked) LookupAll(ctx context.Context, ids []idem.WorkID) ([]idem.Work, error) {
+func (s *clocked[Tx]) LookupAll(ctx context.Context, ids []idem.WorkID) ([]idem.Work, error) {
 	s.move()
 	return s.Store.LookupAll(ctx, ids)
 }
 
-func (s *clocked) Register(ctx context.Context, contracts []idem.Registration) ([]idem.Registration, error) {
+func (s *clocked[Tx]) Register(ctx context.Context, contracts []idem.Registration) ([]idem.Registration, error) {
 	s.move()
 	return s.Store.Register(ctx, contracts)
 }
 
-func (s *clocked) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Session[pgx.Tx]) error) error {
+func (s *clocked[Tx]) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Session[Tx]) error) error {
 	s.move()
-	return s.Store.InTx(ctx, func(ctx context.Context, session idem.Session[pgx.Tx]) error {
-		return fn(ctx, &clockedSession{Session: session, moving: moving{session, s.hands}})
+	return s.Store.InTx(ctx, func(ctx context.Context, session idem.Session[Tx]) error {
+		return fn(ctx, &clockedSession[Tx]{Session: session, moving: moving{session, s.hands}})
 	})
 }
 
-func (s *clocked) Inspect(ctx context.Context, id idem.WorkID) (idem.Inspection, error) {
+func (s *clocked[Tx]) Inspect(ctx context.Context, id idem.WorkID) (idem.Inspection, error) {
 	s.move()
 	return s.Store.Inspect(ctx, id)
 }
 
-func (s *clocked) Amend(ctx context.Context, id idem.WorkID, decide func(idem.Inspection) (idem.Amendment, error)) error {
+func (s *clocked[Tx]) Amend(ctx context.Context, id idem.WorkID, decide func(idem.Inspection) (idem.Amendment, error)) error {
 	s.move()
 	return s.Store.Amend(ctx, id, decide)
 }
 
-func (s *clocked) Expired(ctx context.Context, limit int) ([]idem.WorkID, error) {
+func (s *clocked[Tx]) Expired(ctx context.Context, limit int) ([]idem.WorkID, error) {
 	s.move()
 	return s.Store.Expired(ctx, limit)
 }
 
-func (s *clocked) Purge(ctx context.Context, ids []idem.WorkID) (idem.Purged, error) {
+func (s *clocked[Tx]) Purge(ctx context.Context, ids []idem.WorkID) (idem.Purged, error) {
 	s.move()
 	return s.Store.Purge(ctx, ids)
 }
 
-func (s *clocked) PurgeMemory(ctx context.Context, limit int) (idem.Purged, error) {
+func (s *clocked[Tx]) PurgeMemory(ctx context.Context, limit int) (idem.Purged, error) {
 	s.move()
 	return s.Store.PurgeMemory(ctx, limit)
 }
 
-func (s *clocked) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+func (s *clocked[Tx]) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
 	return moving{s.Store, s.hands}.Claim(ctx, c)
 }
 
-func (s *clocked) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+func (s *clocked[Tx]) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
 	return moving{s.Store, s.hands}.WriteEffect(ctx, e)
 }
 
-func (s *clocked) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+func (s *clocked[Tx]) End(ctx context.Context, e idem.End) (idem.Ended, error) {
 	return moving{s.Store, s.hands}.End(ctx, e)
 }
 
-func (s *clocked) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
+func (s *clocked[Tx]) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
 	return moving{s.Store, s.hands}.Renew(ctx, leases)
 }
 
-type clockedSession struct {
-	idem.Session[pgx.Tx]
+type clockedSession[Tx any] struct {
+	idem.Session[Tx]
 	moving moving
 }
 
-func (s *clockedSession) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+func (s *clockedSession[Tx]) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
 	return s.moving.Claim(ctx, c)
 }
 
-func (s *clockedSession) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+func (s *clockedSession[Tx]) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
 	return s.moving.WriteEffect(ctx, e)
 }
 
-func (s *clockedSession) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+func (s *clockedSession[Tx]) End(ctx context.Context, e idem.End) (idem.Ended, error) {
 	return s.moving.End(ctx, e)
 }
 
-func (s *clockedSession) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
+func (s *clockedSession[Tx]) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
 	return s.moving.Renew(ctx, leases)
 }
 
