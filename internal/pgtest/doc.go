@@ -8,5 +8,6 @@
 //	func TestIt(t *testing.T) { url := server.URL(t) … }
 //
 // Without either, tests skip and say so; with IDEM_REQUIRE_POSTGRES=1 they fail
-// instead, so that a machine that is to run them cannot pass without.
+// instead, so that a machine that is to run them cannot pass without. So it is with
+// PgBouncer, and IDEM_REQUIRE_PGBOUNCER, for those which ask for [Server.Pooler].
 package pgtest

@@ -460,10 +460,10 @@ func (p *pipeline) send(ctx context.Context, conn *pgx.Conn) (err error) {
 }
 
 func newBatchStatements(o *options) batchStatements {
-	lock := o.lockTimeout.Milliseconds()
+	lock, statement := o.timeouts()
 	return batchStatements{
 		tryNames: o.sql(tryNamesSQL), claim: o.sql(claimManySQL), stand: o.sql(standManySQL),
 		effect: o.sql(effectManySQL), end: o.sql(endManySQL), read: o.sql(readManySQL),
-		lockTimeout: strconv.FormatInt(lock, 10), timeout: strconv.FormatInt(lock+10_000, 10),
+		lockTimeout: strconv.FormatInt(lock, 10), timeout: strconv.FormatInt(statement, 10),
 	}
 }

@@ -58,6 +58,7 @@ func openDB(t testing.TB, db *sql.DB, opts ...postgres.Option) *postgres.DBStore
 	return s
 }
 
+// On partitioned tables, for the sake of both.
 func TestStoreConformsOverDatabaseSQL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the whole suite")
@@ -66,7 +67,7 @@ func TestStoreConformsOverDatabaseSQL(t *testing.T) {
 	db := newDB(t)
 	storetest.Run(t, func(t *testing.T, clock func() time.Time) idem.Store[*sql.Tx] {
 		c := newClocked[*sql.Tx](t, pool, clock)
-		c.Store = openDB(t, db, c.opts...)
+		c.Store = openDB(t, db, append(c.opts, postgres.WithPartitions(3))...)
 		return c
 	})
 }

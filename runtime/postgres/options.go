@@ -17,6 +17,7 @@ type options struct {
 	partitions  int
 	partitioned bool
 	lockTimeout time.Duration
+	statement   time.Duration
 	clock       string // an SQL expression
 }
 
@@ -41,6 +42,14 @@ func WithLockTimeout(d time.Duration) Option {
 	return func(o *options) { o.lockTimeout = d }
 }
 
+// WithStatementTimeout says how long a statement of a write may take beside what it
+// waits for locks, and how long its transaction may be idle: what takes longer has lost
+// its program, or the server is in trouble. The default is ten seconds. It is not for
+// the transactions of InTx.
+func WithStatementTimeout(d time.Duration) Option {
+	return func(o *options) { o.statement = d }
+}
+
 // WithClock replaces the server's clock by another SQL expression, for tests:
 // clock_timestamp() and what a table says has passed, say.
 func WithClock(expression string) Option {
@@ -48,7 +57,7 @@ func WithClock(expression string) Option {
 }
 
 func newOptions(opts []Option) (*options, error) {
-	o := &options{schema: pgschema.Name, lockTimeout: 5 * time.Second, clock: "clock_timestamp()"}
+	o := &options{schema: pgschema.Name, lockTimeout: 5 * time.Second, statement: 10 * time.Second, clock: "clock_timestamp()"}
 	for _, opt := range opts {
 		opt(o)
 	}
@@ -62,6 +71,8 @@ func newOptions(opts []Option) (*options, error) {
 	case o.lockTimeout < time.Millisecond:
 		// Zero would mean to wait for ever.
 		return nil, errors.New("postgres: the timeout for locks is at least a millisecond")
+	case o.statement < time.Millisecond:
+		return nil, errors.New("postgres: the timeout for statements is at least a millisecond")
 	}
 	return o, nil
 }
@@ -86,14 +97,19 @@ func (o *options) script(text string, there bool) string {
 // durable has a commit wait for the disk, whatever the server's default is.
 const durable = "set local synchronous_commit = on"
 
+// timeouts are those of the ledger's own transactions, in milliseconds.
+func (o *options) timeouts() (lock, statement int64) {
+	lock = o.lockTimeout.Milliseconds()
+	return lock, lock + o.statement.Milliseconds()
+}
+
 // begin is the text that begins a transaction: one round trip for all of it. The
 // limits are for the ledger's own transactions, in which nobody thinks.
 func (o *options) begin(limited bool) string {
 	text := "begin isolation level read committed read write; " + durable
 	if limited {
-		lock := o.lockTimeout.Milliseconds()
-		text += fmt.Sprintf("; set local lock_timeout = %d; set local statement_timeout = %d; set local idle_in_transaction_session_timeout = %d",
-			lock, lock+10_000, lock+10_000)
+		lock, statement := o.timeouts()
+		text += fmt.Sprintf("; set local lock_timeout = %d; set local statement_timeout = %d; set local idle_in_transaction_session_timeout = %[2]d", lock, statement)
 	}
 	return text
 }

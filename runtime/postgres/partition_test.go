@@ -12,10 +12,11 @@ import (
 	"github.com/idemgen/idem/runtime/storetest"
 )
 
-// Some statements take only whole tables: none of them is used.
+// Some statements take only whole tables: none of them is used. Without -long the
+// suite runs on partitions over database/sql.
 func TestStoreConformsOnPartitionedTables(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the whole suite")
+	if !*long {
+		t.Skip("asked for with -long")
 	}
 	pool := newPool(t)
 	storetest.Run(t, func(t *testing.T, clock func() time.Time) idem.Store[pgx.Tx] {

@@ -32,16 +32,17 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 
-// TestStoreConforms runs in the mode that pgx chooses itself, and in that for
-// poolers which knows no prepared statements at all. What lies between is asked
-// for with -long.
+// TestStoreConforms runs in the mode that pgx chooses itself. The one for poolers which
+// know no prepared statements at all is left to [TestStoreConformsBehindAPooler] where
+// there is a pooler. What lies between is asked for with -long.
 func TestStoreConforms(t *testing.T) {
-	modes := []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol}
+	modes := []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement}
 	switch {
 	case testing.Short():
-		modes = modes[:1]
 	case *long:
-		modes = append(modes, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeCacheDescribe)
+		modes = append(modes, pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeCacheDescribe)
+	case !pgtest.HasPooler():
+		modes = append(modes, pgx.QueryExecModeSimpleProtocol)
 	}
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {

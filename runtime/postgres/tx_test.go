@@ -236,6 +236,36 @@ func TestWaitingForALockEnds(t *testing.T) {
 	mustWin(t, a.store, claimOf("a", 2))
 }
 
+// A clock that takes its time makes every statement of a claim take as long.
+func TestASlowStatementEnds(t *testing.T) {
+	pool := newPool(t)
+	schema := postgres.WithSchema(newSchema(t, pool))
+	c := claimOf("a", 1)
+	slow := openStore(t, pool, schema, postgres.WithLockTimeout(time.Millisecond), postgres.WithStatementTimeout(100*time.Millisecond),
+		postgres.WithClock(`(SELECT clock_timestamp() FROM pg_sleep(5))`))
+	start := time.Now()
+	_, err := slow.Claim(t.Context(), c)
+	var cause *pgconn.PgError
+	if !errors.Is(err, idem.ErrLedger) || !errors.As(err, &cause) || cause.Code != "57014" {
+		t.Errorf("got %v, want ErrLedger with query_canceled", err)
+	}
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	mustWin(t, openStore(t, pool, schema), c)
+}
+
+func TestTimeoutsOfNothingAreRefused(t *testing.T) {
+	pool := newPool(t)
+	for what, option := range map[string]postgres.Option{
+		"locks": postgres.WithLockTimeout(0), "statements": postgres.WithStatementTimeout(time.Microsecond),
+	} {
+		if _, err := postgres.Open(t.Context(), pool, option); err == nil || !strings.Contains(err.Error(), "the timeout for "+what+" is at least a millisecond") {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+}
+
 // The time was read before the wait: see claimedNew.
 func TestAClaimThatWaitedHasItsWholeLease(t *testing.T) {
 	a := newApp(t)
