@@ -109,7 +109,7 @@ func (o *options) begin(limited bool) string {
 	text := "begin isolation level read committed read write; " + durable
 	if limited {
 		lock, statement := o.timeouts()
-		text += fmt.Sprintf("; set local lock_timeout = %d; set local statement_timeout = %d; set local idle_in_transaction_session_timeout = %[2]d", lock, statement)
+		text += fmt.Sprintf("; set local lock_timeout = %d; set local statement_timeout = %d; set local idle_in_transaction_session_timeout = %[2]d; set local jit = off", lock, statement)
 	}
 	return text
 }

@@ -255,6 +255,18 @@ func TestASlowStatementEnds(t *testing.T) {
 	mustWin(t, openStore(t, pool, schema), c)
 }
 
+// To compile one takes longer than a thousand of them.
+func TestTheLedgersStatementsAreNotCompiled(t *testing.T) {
+	pool := newPool(t)
+	schema := postgres.WithSchema(newSchema(t, pool))
+	// A time that there is not, where they might be.
+	s := openStore(t, pool, schema, postgres.WithClock(`(SELECT CASE current_setting('jit') WHEN 'off' THEN clock_timestamp() END)`))
+	mustWin(t, s, claimOf("in a batch", 1))
+	alone := claimOf("alone", 1)
+	alone.Mark = idem.NewMark([]byte("series"), 1)
+	mustWin(t, s, alone)
+}
+
 func TestTimeoutsOfNothingAreRefused(t *testing.T) {
 	pool := newPool(t)
 	for what, option := range map[string]postgres.Option{
