@@ -9,6 +9,7 @@ import (
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 	"github.com/idemgen/idem/analyzers/internal/rule"
 	"github.com/idemgen/idem/analyzers/randomkey"
+	"github.com/idemgen/idem/analyzers/retrykey"
 	"github.com/idemgen/idem/analyzers/volatilehash"
 )
 
@@ -32,6 +33,7 @@ func rules() []entry {
 		{volatilehash.Doc, volatilehash.New},
 		{canonhash.Doc, canonhash.New},
 		{checkinsert.Doc, checkinsert.New},
+		{retrykey.Doc, retrykey.New},
 	}
 }
 

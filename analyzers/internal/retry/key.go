@@ -1,0 +1,128 @@
+package retry
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idem/analyzers/internal/catalogue"
+	"github.com/idemgen/idem/analyzers/internal/rule"
+	"github.com/idemgen/idem/analyzers/internal/summary"
+)
+
+// maxCalls is how many calls deep a key is looked for.
+const maxCalls = 3
+
+// Keyed tells whether the code around a retry, or what it calls, speaks of a key
+// by which the other side could recognise a repetition, or takes the answer that
+// the work has been done already for success. Any mention will do: whether it is
+// the right key is for other rules.
+func Keyed(p *rule.Pass, fn *rule.Function, r Retry) bool {
+	l := &look{p: p, seen: map[*ast.FuncDecl]bool{}}
+	if l.function(fn.Decl, 0) || r.Inner != nil && l.function(r.Inner, 1) {
+		return true
+	}
+	for _, arg := range r.Act.Call.Args {
+		if keyField(p, p.TypesInfo.TypeOf(arg), 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// look goes through functions of the package.
+type look struct {
+	p    *rule.Pass
+	seen map[*ast.FuncDecl]bool
+}
+
+func (l *look) function(decl *ast.FuncDecl, depth int) bool {
+	if decl == nil || l.seen[decl] || depth > maxCalls {
+		return false
+	}
+	l.seen[decl] = true
+	found := false
+	var next []*ast.FuncDecl
+	ast.Inspect(decl, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			found = found || keyWord(n.Name)
+		case *ast.BasicLit:
+			found = found || n.Value == "409" || len(n.Value) < 80 && keyWord(n.Value)
+		case *ast.CallExpr:
+			callee := summary.Callee(l.p.TypesInfo, n)
+			if callee == nil {
+				break
+			}
+			if s := l.p.Facts.Of(callee, summary.Args{Info: l.p.TypesInfo, Call: n}); s != nil && len(s.Keys) > 0 {
+				found = true
+			}
+			if inner := l.p.Function(callee); inner != nil {
+				next = append(next, inner.Decl)
+			}
+		}
+		return !found
+	})
+	return found || slices.ContainsFunc(next, func(d *ast.FuncDecl) bool { return l.function(d, depth+1) })
+}
+
+// keyWord tells whether a name is of a key, or of the answer that the work has been
+// done already.
+func keyWord(name string) bool {
+	if catalogue.NamesKey(name) {
+		return true
+	}
+	n := strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name))
+	for _, w := range []string{"idempot", "dedup", "duplicate", "conflict", "alreadyexist", "clienttoken", "clientrequesttoken", "clientorderid", "uniquekey", "externalid", "x-request-id", "xrequestid", "already"} {
+		if strings.Contains(n, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// keyField tells whether a value has a field that is a key.
+func keyField(p *rule.Pass, t types.Type, depth int) bool {
+	if t == nil || depth > 2 {
+		return false
+	}
+	t = types.Unalias(t)
+	if ptr, ok := t.Underlying().(*types.Pointer); ok {
+		t = types.Unalias(ptr.Elem())
+	}
+	st, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for f := range st.Fields() {
+		if keyWord(f.Name()) || f.Embedded() && keyField(p, f.Type(), depth+1) {
+			return true
+		}
+		named, ok := t.(*types.Named)
+		if ok && slices.ContainsFunc(p.Catalogue.Field(named.Obj(), f.Name()), func(e *catalogue.Entry) bool { return e.Kind == catalogue.Key }) {
+			return true
+		}
+	}
+	return false
+}
+
+// MadeInside is a key that each attempt makes anew: where it comes from, and the
+// way to where it becomes a key.
+func MadeInside(p *rule.Pass, fn *rule.Function, r Retry) (ast.Node, []string, error) {
+	if r.Inner != nil {
+		return nil, nil, nil
+	}
+	for _, sink := range p.Facts.Sinks(p.TypesInfo, r.Body) {
+		os, err := p.Flow.Origins(fn.Decl, sink.Expr, sink.Result, sink.Field)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, o := range os {
+			if o.New() && !o.Entity && !o.Partial && r.Body.Pos() <= o.Pos && o.Pos < r.Body.End() {
+				return sink.Expr, slices.Concat(o.Way, sink.Way), nil
+			}
+		}
+	}
+	return nil, nil, nil
+}
