@@ -6,6 +6,7 @@ import (
 	"github.com/idemgen/idem/analyzers/canonhash"
 	"github.com/idemgen/idem/analyzers/checkinsert"
 	"github.com/idemgen/idem/analyzers/directives"
+	"github.com/idemgen/idem/analyzers/effectorder"
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 	"github.com/idemgen/idem/analyzers/internal/rule"
 	"github.com/idemgen/idem/analyzers/randomkey"
@@ -34,6 +35,7 @@ func rules() []entry {
 		{canonhash.Doc, canonhash.New},
 		{checkinsert.Doc, checkinsert.New},
 		{retrykey.Doc, retrykey.New},
+		{effectorder.Doc, effectorder.New},
 	}
 }
 

@@ -112,7 +112,7 @@ type Handling struct {
 // ErrorOf looks at what becomes of the error of a call; if that cannot be said,
 // all is empty.
 func (p *Pass) ErrorOf(fn *Function, call *ast.CallExpr) Handling {
-	if !p.fails(call) {
+	if !p.Fails(call) {
 		return Handling{}
 	}
 	var n ast.Node = call
@@ -137,8 +137,8 @@ func (p *Pass) ErrorOf(fn *Function, call *ast.CallExpr) Handling {
 	return Handling{}
 }
 
-// fails tells whether a call gives an error, or something that holds one.
-func (p *Pass) fails(call *ast.CallExpr) bool {
+// Fails tells whether a call gives an error, or something that holds one.
+func (p *Pass) Fails(call *ast.CallExpr) bool {
 	t := p.TypesInfo.TypeOf(call)
 	if tuple, ok := t.(*types.Tuple); ok {
 		if tuple.Len() == 0 {

@@ -1,0 +1,132 @@
+package effectorder
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/idemgen/idem/analyzers/internal/catalogue"
+	"github.com/idemgen/idem/analyzers/internal/rule"
+	"github.com/idemgen/idem/analyzers/internal/summary"
+)
+
+// isAck tells whether a call tells a queue that a message need not come again.
+func (c *checker) isAck(call *ast.CallExpr) bool {
+	callee := summary.Callee(c.TypesInfo, call)
+	if callee == nil || callee.Signature().Recv() == nil {
+		return false
+	}
+	switch callee.Name() {
+	case "Ack", "Acknowledge", "XAck", "CommitMessages", "CommitMessage", "MarkMessage", "DeleteMessage", "AckMessage":
+		return true
+	}
+	return false
+}
+
+// acknowledged reports an acknowledgement that the error of an effect leads to.
+func (c *checker) acknowledged(ack *ast.CallExpr) {
+	for _, a := range c.acts {
+		h := c.ErrorOf(c.fn, a.Call)
+		if h.Bad == nil {
+			continue
+		}
+		inBranch := c.fn.Within(ack, h.Bad) && c.fn.Parent(c.fn.Parent(ack)) == ast.Node(h.Bad)
+		after := !c.fn.Within(ack, h.If) && c.fn.Before(h.If, ack) && c.OnlyLogs(h.Bad) && !rule.Ends(h.Bad)
+		if !inBranch && !after || c.keeps(h.Bad) {
+			continue
+		}
+		c.Report(c.fn, rule.Finding{
+			Node: ack, Message: "the message is acknowledged though the effect has failed",
+			Way:     []string{a.Way[len(a.Way)-1], "error", name(ack)},
+			Advice:  "leave it to be delivered again, or keep it elsewhere first",
+			Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
+		})
+		return
+	}
+}
+
+// keeps tells whether the error branch puts the work somewhere, and notices if it
+// cannot.
+func (c *checker) keeps(b *ast.BlockStmt) bool {
+	found := false
+	ast.Inspect(b, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || c.Logs(call) || c.isAck(call) {
+			return true
+		}
+		words := catalogue.Words(name(call))
+		keeping := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keeping, w) })
+		found = found || keeping && !c.ErrorOf(c.fn, call).Dropped
+		return !found
+	})
+	return found
+}
+
+var keeping = []string{
+	"dlq", "dead", "retry", "requeue", "publish", "enqueue", "send", "fail", "failed", "failure", "save", "insert", "update", "store", "poison", "park", "schedule", "nack", "reject", "notify", "push", "error", "report",
+}
+
+// isJob tells whether the function is called with a message and gives an error to
+// have it delivered again.
+func (c *checker) isJob() bool {
+	fn, ok := c.TypesInfo.Defs[c.fn.Decl.Name].(*types.Func)
+	if !ok {
+		return false
+	}
+	sig := fn.Signature()
+	if sig.Results().Len() != 1 || !lastIsError(fn) {
+		return false
+	}
+	for v := range sig.Params().Variables() {
+		t := types.Unalias(v.Type())
+		if p, ok := t.(*types.Pointer); ok {
+			t = types.Unalias(p.Elem())
+		}
+		n, ok := t.(*types.Named)
+		if ok && n.Obj().Pkg() != nil && n.Obj().Pkg() != c.Pkg && slices.Contains([]string{"Job", "Task", "Message", "Msg", "Delivery", "ConsumerMessage"}, n.Obj().Name()) {
+			return strings.Contains(n.Obj().Pkg().Path(), ".")
+		}
+	}
+	return false
+}
+
+// finished reports a job that ends well though its effect has failed: the error
+// branch tries to put that down, does not look whether it could, and returns nil.
+func (c *checker) finished() {
+	if !c.isJob() {
+		return
+	}
+	for _, a := range c.acts {
+		h := c.ErrorOf(c.fn, a.Call)
+		if h.Bad == nil || len(h.Bad.List) == 0 || c.keeps(h.Bad) {
+			continue
+		}
+		ret, ok := h.Bad.List[len(h.Bad.List)-1].(*ast.ReturnStmt)
+		if !ok || len(ret.Results) != 1 || !c.TypesInfo.Types[ret.Results[0]].IsNil() || !c.putsDown(h.Bad) {
+			continue
+		}
+		c.Report(c.fn, rule.Finding{
+			Node: ret, Message: "the job counts as done though the effect has failed",
+			Way:     []string{a.Way[len(a.Way)-1], "error", "return nil"},
+			Advice:  "return the error, or record the failure and return the error of that",
+			Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
+		})
+	}
+}
+
+// putsDown tells whether a branch calls something whose error it drops.
+func (c *checker) putsDown(b *ast.BlockStmt) bool {
+	for _, s := range b.List {
+		e, ok := s.(*ast.ExprStmt)
+		if !ok {
+			continue
+		}
+		if call, ok := e.X.(*ast.CallExpr); ok && !c.Logs(call) && c.ErrorOf(c.fn, call).Dropped {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,306 @@
+package effectorder
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/idemgen/idem/analyzers/internal/catalogue"
+	"github.com/idemgen/idem/analyzers/internal/rule"
+	"github.com/idemgen/idem/analyzers/internal/summary"
+)
+
+// New makes the analyzer.
+func New(base rule.Base) *analysis.Analyzer { return rule.New(Doc, base, check) }
+
+// checker looks at one function.
+type checker struct {
+	*rule.Pass
+	fn    *rule.Function
+	acts  []rule.Act
+	marks []*ast.CallExpr
+}
+
+func check(p *rule.Pass, fn *rule.Function) {
+	c := &checker{Pass: p, fn: fn}
+	var calls []*ast.CallExpr
+	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			calls = append(calls, call)
+			if c.isMark(call) {
+				c.marks = append(c.marks, call)
+			}
+		}
+		return true
+	})
+	acks := slices.ContainsFunc(calls, c.isAck)
+	if len(c.marks) == 0 && !acks && !c.isJob() {
+		return
+	}
+	c.acts = slices.DeleteFunc(p.Acts(fn), func(a rule.Act) bool { return slices.Contains(c.marks, a.Call) || c.isAck(a.Call) })
+	for _, m := range c.marks {
+		c.unrecorded(m)
+		c.late(m)
+	}
+	c.early()
+	for _, call := range calls {
+		if c.isAck(call) {
+			c.acknowledged(call)
+		}
+	}
+	c.finished()
+}
+
+// unrecorded reports a mark after the effect whose error nobody gets.
+func (c *checker) unrecorded(m *ast.CallExpr) {
+	h := c.ErrorOf(c.fn, m)
+	how := "error dropped"
+	switch {
+	case h.Dropped:
+	case h.Bad != nil && c.OnlyLogs(h.Bad):
+		how = "error only logged"
+	default:
+		return
+	}
+	a, ok := c.done(m)
+	if !ok {
+		return
+	}
+	c.Report(c.fn, rule.Finding{
+		Node: m, Message: "the effect is repeated if it cannot be marked as done",
+		Way:     []string{a.Way[len(a.Way)-1], name(m), how},
+		Advice:  "return the error, so that somebody marks it",
+		Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
+	})
+}
+
+// done is the effect that a mark comes after, or the work that a lookup by the same
+// key guards.
+func (c *checker) done(m *ast.CallExpr) (rule.Act, bool) {
+	for _, a := range c.acts {
+		if c.fn.Before(a.Call, m) && c.succeeded(a, m) {
+			return a, true
+		}
+	}
+	for _, g := range c.Guards(c.fn) {
+		if !g.Guards(c.fn, m) || !shares(g.Check, m) || receiver(g.Check) != receiver(m) {
+			continue
+		}
+		var work *ast.CallExpr
+		ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && work == nil && call != m && c.works(call) && g.Guards(c.fn, call) && c.fn.Before(call, m) {
+				work = call
+			}
+			return work == nil
+		})
+		if work != nil {
+			return rule.Act{Call: work, Way: []string{name(work)}}, true
+		}
+	}
+	return rule.Act{}, false
+}
+
+// succeeded tells whether a mark is not on the branch of an effect that has failed.
+func (c *checker) succeeded(a rule.Act, m ast.Node) bool {
+	h := c.ErrorOf(c.fn, a.Call)
+	return h.Bad == nil || !c.fn.Within(m, h.Bad)
+}
+
+// works tells whether a call is of a handler, by its name.
+func (c *checker) works(call *ast.CallExpr) bool {
+	callee := summary.Callee(c.TypesInfo, call)
+	if callee == nil || callee.Pkg() == nil || c.Logs(call) || c.Catalogue.Covers(callee.Pkg().Path()) {
+		return false
+	}
+	words := catalogue.Words(callee.Name())
+	return len(words) > 0 && slices.Contains([]string{"handle", "process", "execute", "dispatch"}, words[0]) && lastIsError(callee)
+}
+
+func lastIsError(fn *types.Func) bool {
+	rs := fn.Signature().Results()
+	return rs.Len() > 0 && types.Identical(rs.At(rs.Len()-1).Type(), types.Universe.Lookup("error").Type())
+}
+
+// early reports marks before the effect that stay if it fails.
+func (c *checker) early() {
+	if c.Exclusive(c.fn) || c.takesBack() {
+		return
+	}
+	for _, m := range append(c.claims(), c.marks...) {
+		for _, a := range c.acts {
+			if !c.fn.Before(m, a.Call) || !c.related(m, a.Call) || c.waits(m, a.Call) {
+				continue
+			}
+			h := c.ErrorOf(c.fn, a.Call)
+			if h.Bad == nil || h.If == nil {
+				continue
+			}
+			c.Report(c.fn, rule.Finding{
+				Node: m, Message: "work is marked as done before the effect, and stays so if that fails",
+				Way:     []string{name(m), a.Way[len(a.Way)-1], "error"},
+				Advice:  "mark it afterwards, or take the mark back on error",
+				Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
+			})
+			break
+		}
+	}
+}
+
+// waits tells whether an effect of the same work comes before the mark already:
+// then the mark is about that one.
+func (c *checker) waits(m, act ast.Node) bool {
+	return slices.ContainsFunc(c.acts, func(a rule.Act) bool { return a.Call != act && c.fn.Before(a.Call, m) })
+}
+
+// claims are lookups that mark what they have not found, by what they are seen to
+// do: their names say that they only ask.
+func (c *checker) claims() []*ast.CallExpr {
+	var all []*ast.CallExpr
+	for _, g := range c.Guards(c.fn) {
+		callee := summary.Callee(c.TypesInfo, g.Check)
+		if f := c.Facts.Of(callee, summary.Args{Info: c.TypesInfo, Call: g.Check}); f != nil && slices.ContainsFunc(f.Effects, func(e summary.Effect) bool { return len(e.Way) > 0 && isSetNX(e.Way[len(e.Way)-1]) }) {
+			all = append(all, g.Check)
+		}
+	}
+	return all
+}
+
+func isSetNX(name string) bool {
+	return slices.Contains(catalogue.Words(name), "nx")
+}
+
+// takesBack tells whether the function undoes marks.
+func (c *checker) takesBack() bool {
+	found := false
+	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return !found
+		}
+		words := catalogue.Words(name(call))
+		found = found || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(undo, w) })
+		return !found
+	})
+	return found
+}
+
+var undo = []string{
+	"unmark", "release", "forget", "revert", "rollback", "undo", "clear", "reset", "del", "delete", "remove", "unset", "restore", "requeue", "fail", "failed", "compensate", "cancel", "retry", "unsent", "pending",
+}
+
+// related tells whether two calls are about the same thing: they share a variable
+// that is no context, error or receiver, directly or through what others are made of.
+func (c *checker) related(a, b *ast.CallExpr) bool {
+	left, right := c.about(a), c.about(b)
+	for obj := range left {
+		if right[obj] {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checker) about(call *ast.CallExpr) map[types.Object]bool {
+	all := map[types.Object]bool{}
+	var add func(n ast.Node, depth int)
+	add = func(n ast.Node, depth int) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			if _, ok := n.(*ast.FuncLit); ok {
+				return false
+			}
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			v, ok := c.TypesInfo.ObjectOf(id).(*types.Var)
+			if !ok || v.IsField() || all[v] || !c.tells(v) {
+				return true
+			}
+			all[v] = true
+			if depth < 3 {
+				for _, def := range c.definitions(v) {
+					add(def, depth+1)
+				}
+			}
+			return true
+		})
+	}
+	for _, arg := range call.Args {
+		add(arg, 0)
+	}
+	return all
+}
+
+// tells tells whether a variable says what a call is about.
+func (c *checker) tells(v *types.Var) bool {
+	if recv := c.fn.Decl.Recv; recv != nil && recv.Pos() <= v.Pos() && v.Pos() < recv.End() {
+		return false
+	}
+	if v.Parent() == c.Pkg.Scope() || types.Identical(v.Type(), types.Universe.Lookup("error").Type()) {
+		return false
+	}
+	n, ok := types.Unalias(v.Type()).(*types.Named)
+	return !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != "context"
+}
+
+// definitions are the expressions that a variable gets its values from.
+func (c *checker) definitions(v *types.Var) []ast.Expr {
+	var all []ast.Expr
+	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || a.Tok != token.DEFINE && a.Tok != token.ASSIGN {
+			return true
+		}
+		for i, lhs := range a.Lhs {
+			id, ok := lhs.(*ast.Ident)
+			if !ok || c.TypesInfo.ObjectOf(id) != v {
+				continue
+			}
+			rhs := a.Rhs[min(i, len(a.Rhs)-1)]
+			if call, ok := ast.Unparen(rhs).(*ast.CallExpr); ok {
+				all = append(all, call.Args...)
+			} else {
+				all = append(all, rhs)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+func receiver(call *ast.CallExpr) string {
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+		return types.ExprString(sel.X)
+	}
+	return ""
+}
+
+func shares(a, b *ast.CallExpr) bool {
+	for _, x := range a.Args {
+		for _, y := range b.Args {
+			if _, lit := x.(*ast.BasicLit); !lit && types.ExprString(x) == types.ExprString(y) && types.ExprString(x) != "ctx" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func name(call *ast.CallExpr) string {
+	switch f := ast.Unparen(call.Fun).(type) {
+	case *ast.SelectorExpr:
+		switch x := ast.Unparen(f.X).(type) {
+		case *ast.SelectorExpr:
+			return x.Sel.Name + "." + f.Sel.Name
+		case *ast.Ident:
+			return x.Name + "." + f.Sel.Name
+		}
+		return f.Sel.Name
+	case *ast.Ident:
+		return f.Name
+	}
+	return "call"
+}
