@@ -9,6 +9,7 @@ import (
 	"github.com/idemgen/idem/analyzers/effectorder"
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 	"github.com/idemgen/idem/analyzers/internal/rule"
+	"github.com/idemgen/idem/analyzers/memdedupe"
 	"github.com/idemgen/idem/analyzers/randomkey"
 	"github.com/idemgen/idem/analyzers/retrykey"
 	"github.com/idemgen/idem/analyzers/volatilehash"
@@ -36,6 +37,7 @@ func rules() []entry {
 		{checkinsert.Doc, checkinsert.New},
 		{retrykey.Doc, retrykey.New},
 		{effectorder.Doc, effectorder.New},
+		{memdedupe.Doc, memdedupe.New},
 	}
 }
 

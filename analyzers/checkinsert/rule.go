@@ -65,7 +65,7 @@ func (c *checker) recorded(g rule.Guard) {
 		if a, ok := c.between(g, set, mark); ok {
 			c.Report(c.fn, rule.Finding{
 				Node: g.Check, Message: "two that overlap both find nothing and both act",
-				Way:    []string{name(g.Check), lastName(a), name(set)},
+				Way:    slices.Concat([]string{name(g.Check)}, a.Way, []string{name(set)}),
 				Advice: "claim the key before acting",
 				Related: []analysis.RelatedInformation{
 					{Pos: a.Call.Pos(), End: a.Call.End(), Message: "acts"},

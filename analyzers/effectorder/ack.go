@@ -40,7 +40,7 @@ func (c *checker) acknowledged(ack *ast.CallExpr) {
 		}
 		c.Report(c.fn, rule.Finding{
 			Node: ack, Message: "the message is acknowledged though the effect has failed",
-			Way:     []string{a.Way[len(a.Way)-1], "error", name(ack)},
+			Way:     append(slices.Clone(a.Way), "error", name(ack)),
 			Advice:  "leave it to be delivered again, or keep it elsewhere first",
 			Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
 		})
@@ -110,7 +110,7 @@ func (c *checker) finished() {
 		}
 		c.Report(c.fn, rule.Finding{
 			Node: ret, Message: "the job counts as done though the effect has failed",
-			Way:     []string{a.Way[len(a.Way)-1], "error", "return nil"},
+			Way:     append(slices.Clone(a.Way), "error", "return nil"),
 			Advice:  "return the error, or record the failure and return the error of that",
 			Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
 		})

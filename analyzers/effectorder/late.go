@@ -28,7 +28,7 @@ func (c *checker) late(m *ast.CallExpr) {
 		}
 		c.Report(c.fn, rule.Finding{
 			Node: call, Message: "marks are saved only when all effects are done: a crash before repeats them",
-			Way:    []string{c.acts[i].Way[len(c.acts[i].Way)-1], name(m), name(call)},
+			Way:    append(slices.Clone(c.acts[i].Way), name(m), name(call)),
 			Advice: "save each mark after its effect",
 			Related: []analysis.RelatedInformation{
 				{Pos: c.acts[i].Call.Pos(), End: c.acts[i].Call.End(), Message: "the effect"},

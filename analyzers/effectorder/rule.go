@@ -71,7 +71,7 @@ func (c *checker) unrecorded(m *ast.CallExpr) {
 	}
 	c.Report(c.fn, rule.Finding{
 		Node: m, Message: "the effect is repeated if it cannot be marked as done",
-		Way:     []string{a.Way[len(a.Way)-1], name(m), how},
+		Way:     append(slices.Clone(a.Way), name(m), how),
 		Advice:  "return the error, so that somebody marks it",
 		Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
 	})
@@ -140,7 +140,7 @@ func (c *checker) early() {
 			}
 			c.Report(c.fn, rule.Finding{
 				Node: m, Message: "work is marked as done before the effect, and stays so if that fails",
-				Way:     []string{name(m), a.Way[len(a.Way)-1], "error"},
+				Way:     slices.Concat([]string{name(m)}, a.Way, []string{"error"}),
 				Advice:  "mark it afterwards, or take the mark back on error",
 				Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
 			})

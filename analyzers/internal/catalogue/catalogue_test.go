@@ -28,7 +28,7 @@ func TestErrorsSayWhereAndWhatWasMeant(t *testing.T) {
 	const head = "ecosystem: e\npackages:\n  - path: p\n"
 	for _, test := range []struct{ name, src, want string }{
 		{"unknown key", head + "    flow:\n      - {name: A, frm: 0, reason: r}\n", `a.yaml:5: unknown key "frm" in a flow entry; known here: encodes, from, hash, name, reason, to, when`},
-		{"unknown kind", head + "    sink: []\n", `a.yaml:4: unknown key "sink" in a package; known here: effect, entry, flow, key, model, path, retry, sanitizer, source`},
+		{"unknown kind", head + "    sink: []\n", `a.yaml:4: unknown key "sink" in a package; known here: effect, entry, flow, key, memory, model, path, retry, sanitizer, source`},
 		{"no reason", head + "    sanitizer:\n      - {name: A}\n", "a.yaml:5: no reason for A: say how one knows"},
 		{"no class", head + "    effect:\n      - {name: A, reason: r}\n", "a.yaml:5: no class for A: want one of money, message, queue, third party, state, internal"},
 		{"wrong place", head + "    key:\n      - {name: A, at: x, reason: r}\n", `a.yaml:5: want a place: recv, a parameter's number (from 0), result or result1; got "x"`},

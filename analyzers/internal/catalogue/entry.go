@@ -18,12 +18,13 @@ const (
 	Effect    Kind = "effect"    // acts outside the process
 	Model     Kind = "model"     // asks a language model
 	Retry     Kind = "retry"     // calls what it is given until it succeeds
+	Memory    Kind = "memory"    // keeps what it is given in the memory of the process
 	EntryKind Kind = "entry"     // registers a function that work comes in through
 )
 
 // Kinds are all of them, in the order of the documentation.
 func Kinds() []Kind {
-	return []Kind{Source, Flow, Sanitizer, Key, Effect, Model, Retry, EntryKind}
+	return []Kind{Source, Flow, Sanitizer, Key, Effect, Model, Retry, Memory, EntryKind}
 }
 
 // Volatile says why a value differs between two attempts at the same work.
@@ -135,6 +136,7 @@ type Entry struct {
 	Safe     bool     // effect: a second call is harmless (repeat: safe)
 	Endless  bool     // retry: repeats without a limit unless told otherwise
 	Means    string   // entry: http, queue, schedule, bot or call
+	Does     string   // Memory: check, mark, claim or release
 }
 
 // Targets are the places that a source or a flow reaches.

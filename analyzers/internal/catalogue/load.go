@@ -228,6 +228,8 @@ func (r *reader) entries(n *yaml.Node, kind Kind) []*Entry {
 	case Retry:
 		known["at"] = at
 		known["endless"] = func(n *yaml.Node) { e.Endless = r.truth(n) }
+	case Memory:
+		known["does"] = func(n *yaml.Node) { e.Does = r.word(n, []string{"check", "mark", "claim", "release"}) }
 	case EntryKind:
 		known["at"] = at
 		known["means"] = func(n *yaml.Node) { e.Means = r.word(n, []string{"http", "queue", "schedule", "bot", "call"}) }
@@ -256,6 +258,8 @@ func (r *reader) complete(n *yaml.Node, e *Entry, names []string) {
 		r.fail(n, "no volatile for %s: want one of %s", names[0], strings.Join(volatiles(), ", "))
 	case e.Kind == Effect && e.Class == "":
 		r.fail(n, "no class for %s: want one of %s", names[0], strings.Join(classNames(), ", "))
+	case e.Kind == Memory && e.Does == "":
+		r.fail(n, "no does for %s: want check, mark, claim or release", names[0])
 	case e.Kind == EntryKind && e.Means == "":
 		r.fail(n, "no means for %s: want http, queue, schedule, bot or call", names[0])
 	case e.Kind == Retry && e.At == nil:

@@ -20,6 +20,7 @@ type Func struct {
 	Keys    []Reach
 	Hashes  []Reach
 	Effects []Effect
+	Memory  Memory // marks that it keeps in the process alone
 	Clean   bool   // its results are stable whatever goes in; said by the catalogue alone
 	Pure    bool   // it has no effects that count, whatever it calls; said by a directive
 	Handler string // what work comes in through it: http, queue, schedule, bot or call; said by a directive
@@ -84,7 +85,7 @@ func (*Field) AFact() {}
 func (f *Field) String() string { return fmt.Sprintf("key %v volatile %q", f.Key, f.Volatile) }
 
 func (f *Func) empty() bool {
-	return f == nil || len(f.New)+len(f.Flow)+len(f.Keys)+len(f.Hashes)+len(f.Effects) == 0 && !f.Clean && !f.Pure && f.Handler == ""
+	return f == nil || len(f.New)+len(f.Flow)+len(f.Keys)+len(f.Hashes)+len(f.Effects) == 0 && f.Memory == 0 && !f.Clean && !f.Pure && f.Handler == ""
 }
 
 // String is for analysistest, which compares facts as text.
@@ -122,6 +123,9 @@ func (f *Func) String() string {
 			s += " safe"
 		}
 		parts = append(parts, s)
+	}
+	if f.Memory != 0 {
+		parts = append(parts, "memory "+f.Memory.String())
 	}
 	if f.Pure {
 		parts = append(parts, "pure")

@@ -73,7 +73,7 @@ func Own(m *analysis.Module) bool { return m != nil && m.Path != "" && m.Version
 // it. Everything imports time and os, directly or not.
 func Telling(c *catalogue.Catalogue, path string) bool {
 	switch path {
-	case "time", "os", "fmt", "strings", "bytes", "strconv", "io", "slices", "maps", "encoding/binary", "sync/atomic", "net/textproto":
+	case "time", "os", "fmt", "strings", "bytes", "strconv", "io", "slices", "maps", "sync", "encoding/binary", "sync/atomic", "net/textproto":
 		return false
 	}
 	return c.Covers(path)
@@ -163,6 +163,8 @@ func fromEntries(fn *types.Func, entries []*catalogue.Entry, args catalogue.Args
 			}
 		case catalogue.Effect:
 			f.addEffect(Effect{Class: e.Class, Safe: e.Safe, Way: []string{name}})
+		case catalogue.Memory:
+			f.Memory |= memoryOf(e.Does)
 		case catalogue.Model:
 			f.addEffect(Effect{Class: catalogue.ThirdParty, Model: true, Way: []string{name}})
 		}

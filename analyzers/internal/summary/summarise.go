@@ -34,6 +34,7 @@ func (f *function) summarise() bool {
 	}
 	changed = f.reachKeys(s) || changed
 	changed = f.reachHashes(s) || changed
+	changed = f.memory(s) || changed
 	if sd := f.said[f.obj]; sd != nil {
 		if len(sd.effects) == 0 && !sd.pure {
 			changed = f.effects(s) || changed
