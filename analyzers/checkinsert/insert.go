@@ -92,7 +92,7 @@ func hasAll(list string, cols []string) bool {
 // failed reports a lookup whose error counts as if nothing had been found.
 func (c *checker) failed(g rule.Guard) {
 	callee := summary.Callee(c.TypesInfo, g.Check)
-	if callee == nil || !lastIsError(callee) || !asks(callee) {
+	if callee == nil || !rule.GivesError(callee) || !asks(callee) {
 		return
 	}
 	h := c.ErrorOf(c.fn, g.Check)
@@ -110,7 +110,7 @@ func (c *checker) failed(g rule.Guard) {
 	}
 	c.Report(c.fn, rule.Finding{
 		Node: g.Check, Message: "what could not be looked up counts as new",
-		Way:    []string{name(g.Check), how, what},
+		Way:    []string{rule.CallName(g.Check), how, what},
 		Advice: "stop or try again later if the lookup fails",
 	})
 }
@@ -136,7 +136,7 @@ func (c *checker) taken(g rule.Guard) string {
 		} else if a, ok := c.Outward(c.fn, call); ok {
 			what = lastName(a)
 		} else if c.records(call) && c.shared(keys, call) != nil {
-			what = name(call)
+			what = rule.CallName(call)
 		}
 		return what == ""
 	})

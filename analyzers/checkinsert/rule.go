@@ -44,14 +44,14 @@ func check(p *rule.Pass, fn *rule.Function) {
 
 // recorded reports a key that is recorded after the effect which its lookup guards.
 func (c *checker) recorded(g rule.Guard) {
-	store := receiver(g.Check)
+	store := rule.Receiver(g.Check)
 	keys := c.keysOf(g.Check)
 	if store == "" || len(keys) == 0 || c.inMemory(g.Check) {
 		return
 	}
 	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		set, ok := n.(*ast.CallExpr)
-		if !ok || set == g.Check || receiver(set) != store || !c.records(set) || !g.Guards(c.fn, set) {
+		if !ok || set == g.Check || rule.Receiver(set) != store || !c.records(set) || !g.Guards(c.fn, set) {
 			return true
 		}
 		key := c.shared(keys, set)
@@ -65,7 +65,7 @@ func (c *checker) recorded(g rule.Guard) {
 		if a, ok := c.between(g, set, mark); ok {
 			c.Report(c.fn, rule.Finding{
 				Node: g.Check, Message: "two that overlap both find nothing and both act",
-				Way:    slices.Concat([]string{name(g.Check)}, a.Way, []string{name(set)}),
+				Way:    slices.Concat([]string{rule.CallName(g.Check)}, a.Way, []string{rule.CallName(set)}),
 				Advice: "claim the key before acting",
 				Related: []analysis.RelatedInformation{
 					{Pos: a.Call.Pos(), End: a.Call.End(), Message: "acts"},
@@ -90,28 +90,12 @@ func (c *checker) between(g rule.Guard, set *ast.CallExpr, mark bool) (rule.Act,
 	var found rule.Act
 	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if ok && found.Call == nil && call != set && c.works(call) && g.Guards(c.fn, call) && c.fn.Before(call, set) {
-			found = rule.Act{Call: call, Way: []string{name(call)}}
+		if ok && found.Call == nil && call != set && c.Works(call) && g.Guards(c.fn, call) && c.fn.Before(call, set) {
+			found = rule.Act{Call: call, Way: []string{rule.CallName(call)}}
 		}
 		return found.Call == nil
 	})
 	return found, found.Call != nil
-}
-
-// works tells whether a call does what the function is there for, which somebody
-// marks as done afterwards: a handler by its name, and one that may fail.
-func (c *checker) works(call *ast.CallExpr) bool {
-	callee := summary.Callee(c.TypesInfo, call)
-	if callee == nil || callee.Pkg() == nil || c.Logs(call) || c.Catalogue.Covers(callee.Pkg().Path()) {
-		return false
-	}
-	words := catalogue.Words(callee.Name())
-	return len(words) > 0 && slices.Contains([]string{"handle", "process", "execute", "dispatch"}, words[0]) && lastIsError(callee)
-}
-
-func lastIsError(fn *types.Func) bool {
-	rs := fn.Signature().Results()
-	return rs.Len() > 0 && types.Identical(rs.At(rs.Len()-1).Type(), types.Universe.Lookup("error").Type())
 }
 
 // keysOf are the arguments of a lookup that may be the key: neither contexts nor
@@ -172,19 +156,14 @@ func (c *checker) marks(set *ast.CallExpr, key ast.Expr) bool {
 	for _, arg := range set.Args {
 		tv := c.TypesInfo.Types[arg]
 		switch {
-		case isContext(tv.Type), types.ExprString(arg) == types.ExprString(key), isType(tv.Type, "time", "Duration"):
-		case tv.Value != nil, isType(tv.Type, "time", "Time"), isEmpty(tv.Type):
+		case isContext(tv.Type), types.ExprString(arg) == types.ExprString(key), rule.IsNamed(tv.Type, "time", "Duration"):
+		case tv.Value != nil, rule.IsNamed(tv.Type, "time", "Time"), isEmpty(tv.Type):
 			marked = true
 		default:
 			return named
 		}
 	}
 	return marked || named
-}
-
-func isType(t types.Type, pkg, name string) bool {
-	n, ok := types.Unalias(t).(*types.Named)
-	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == pkg && n.Obj().Name() == name
 }
 
 func isEmpty(t types.Type) bool {
@@ -197,30 +176,6 @@ func isEmpty(t types.Type) bool {
 func (c *checker) inMemory(call *ast.CallExpr) bool {
 	callee := summary.Callee(c.TypesInfo, call)
 	return callee == nil || callee.Pkg() == nil || callee.Pkg().Path() == "sync"
-}
-
-// receiver is the text of what a method is called on.
-func receiver(call *ast.CallExpr) string {
-	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
-		return types.ExprString(sel.X)
-	}
-	return ""
-}
-
-func name(call *ast.CallExpr) string {
-	switch f := ast.Unparen(call.Fun).(type) {
-	case *ast.SelectorExpr:
-		if x, ok := ast.Unparen(f.X).(*ast.SelectorExpr); ok {
-			return x.Sel.Name + "." + f.Sel.Name
-		}
-		if x, ok := ast.Unparen(f.X).(*ast.Ident); ok {
-			return x.Name + "." + f.Sel.Name
-		}
-		return f.Sel.Name
-	case *ast.Ident:
-		return f.Name
-	}
-	return "call"
 }
 
 func lastName(a rule.Act) string { return a.Way[len(a.Way)-1] }

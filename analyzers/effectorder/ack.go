@@ -40,7 +40,7 @@ func (c *checker) acknowledged(ack *ast.CallExpr) {
 		}
 		c.Report(c.fn, rule.Finding{
 			Node: ack, Message: "the message is acknowledged though the effect has failed",
-			Way:     append(slices.Clone(a.Way), "error", name(ack)),
+			Way:     append(slices.Clone(a.Way), "error", rule.CallName(ack)),
 			Advice:  "leave it to be delivered again, or keep it elsewhere first",
 			Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
 		})
@@ -57,7 +57,7 @@ func (c *checker) keeps(b *ast.BlockStmt) bool {
 		if !ok || c.Logs(call) || c.isAck(call) {
 			return true
 		}
-		words := catalogue.Words(name(call))
+		words := catalogue.Words(rule.CallName(call))
 		keeping := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keeping, w) })
 		found = found || keeping && !c.ErrorOf(c.fn, call).Dropped
 		return !found
@@ -77,7 +77,7 @@ func (c *checker) isJob() bool {
 		return false
 	}
 	sig := fn.Signature()
-	if sig.Results().Len() != 1 || !lastIsError(fn) {
+	if sig.Results().Len() != 1 || !rule.GivesError(fn) {
 		return false
 	}
 	for v := range sig.Params().Variables() {

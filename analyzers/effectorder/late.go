@@ -18,17 +18,17 @@ func (c *checker) late(m *ast.CallExpr) {
 		return
 	}
 	i := slices.IndexFunc(c.acts, func(a rule.Act) bool { return c.fn.Within(a.Call, loop) && c.fn.Before(a.Call, m) && c.succeeded(a, m) })
-	if i < 0 || receiver(m) == "" {
+	if i < 0 || rule.Receiver(m) == "" {
 		return
 	}
 	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || c.fn.Within(call, loop) || !c.fn.Before(loop, call) || receiver(call) != receiver(m) || !saves(call) {
+		if !ok || c.fn.Within(call, loop) || !c.fn.Before(loop, call) || rule.Receiver(call) != rule.Receiver(m) || !saves(call) {
 			return true
 		}
 		c.Report(c.fn, rule.Finding{
 			Node: call, Message: "marks are saved only when all effects are done: a crash before repeats them",
-			Way:    append(slices.Clone(c.acts[i].Way), name(m), name(call)),
+			Way:    append(slices.Clone(c.acts[i].Way), rule.CallName(m), rule.CallName(call)),
 			Advice: "save each mark after its effect",
 			Related: []analysis.RelatedInformation{
 				{Pos: c.acts[i].Call.Pos(), End: c.acts[i].Call.End(), Message: "the effect"},

@@ -71,7 +71,7 @@ func (c *checker) unrecorded(m *ast.CallExpr) {
 	}
 	c.Report(c.fn, rule.Finding{
 		Node: m, Message: "the effect is repeated if it cannot be marked as done",
-		Way:     append(slices.Clone(a.Way), name(m), how),
+		Way:     append(slices.Clone(a.Way), rule.CallName(m), how),
 		Advice:  "return the error, so that somebody marks it",
 		Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
 	})
@@ -86,18 +86,18 @@ func (c *checker) done(m *ast.CallExpr) (rule.Act, bool) {
 		}
 	}
 	for _, g := range c.Guards(c.fn) {
-		if !g.Guards(c.fn, m) || !shares(g.Check, m) || receiver(g.Check) != receiver(m) {
+		if !g.Guards(c.fn, m) || !shares(g.Check, m) || rule.Receiver(g.Check) != rule.Receiver(m) {
 			continue
 		}
 		var work *ast.CallExpr
 		ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok && work == nil && call != m && c.works(call) && g.Guards(c.fn, call) && c.fn.Before(call, m) {
+			if call, ok := n.(*ast.CallExpr); ok && work == nil && call != m && c.Works(call) && g.Guards(c.fn, call) && c.fn.Before(call, m) {
 				work = call
 			}
 			return work == nil
 		})
 		if work != nil {
-			return rule.Act{Call: work, Way: []string{name(work)}}, true
+			return rule.Act{Call: work, Way: []string{rule.CallName(work)}}, true
 		}
 	}
 	return rule.Act{}, false
@@ -107,21 +107,6 @@ func (c *checker) done(m *ast.CallExpr) (rule.Act, bool) {
 func (c *checker) succeeded(a rule.Act, m ast.Node) bool {
 	h := c.ErrorOf(c.fn, a.Call)
 	return h.Bad == nil || !c.fn.Within(m, h.Bad)
-}
-
-// works tells whether a call is of a handler, by its name.
-func (c *checker) works(call *ast.CallExpr) bool {
-	callee := summary.Callee(c.TypesInfo, call)
-	if callee == nil || callee.Pkg() == nil || c.Logs(call) || c.Catalogue.Covers(callee.Pkg().Path()) {
-		return false
-	}
-	words := catalogue.Words(callee.Name())
-	return len(words) > 0 && slices.Contains([]string{"handle", "process", "execute", "dispatch"}, words[0]) && lastIsError(callee)
-}
-
-func lastIsError(fn *types.Func) bool {
-	rs := fn.Signature().Results()
-	return rs.Len() > 0 && types.Identical(rs.At(rs.Len()-1).Type(), types.Universe.Lookup("error").Type())
 }
 
 // early reports marks before the effect that stay if it fails.
@@ -140,7 +125,7 @@ func (c *checker) early() {
 			}
 			c.Report(c.fn, rule.Finding{
 				Node: m, Message: "work is marked as done before the effect, and stays so if that fails",
-				Way:     slices.Concat([]string{name(m)}, a.Way, []string{"error"}),
+				Way:     slices.Concat([]string{rule.CallName(m)}, a.Way, []string{"error"}),
 				Advice:  "mark it afterwards, or take the mark back on error",
 				Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
 			})
@@ -180,7 +165,7 @@ func (c *checker) takesBack() bool {
 		if !ok {
 			return !found
 		}
-		words := catalogue.Words(name(call))
+		words := catalogue.Words(rule.CallName(call))
 		found = found || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(undo, w) })
 		return !found
 	})
@@ -271,13 +256,6 @@ func (c *checker) definitions(v *types.Var) []ast.Expr {
 	return all
 }
 
-func receiver(call *ast.CallExpr) string {
-	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
-		return types.ExprString(sel.X)
-	}
-	return ""
-}
-
 func shares(a, b *ast.CallExpr) bool {
 	for _, x := range a.Args {
 		for _, y := range b.Args {
@@ -287,20 +265,4 @@ func shares(a, b *ast.CallExpr) bool {
 		}
 	}
 	return false
-}
-
-func name(call *ast.CallExpr) string {
-	switch f := ast.Unparen(call.Fun).(type) {
-	case *ast.SelectorExpr:
-		switch x := ast.Unparen(f.X).(type) {
-		case *ast.SelectorExpr:
-			return x.Sel.Name + "." + f.Sel.Name
-		case *ast.Ident:
-			return x.Name + "." + f.Sel.Name
-		}
-		return f.Sel.Name
-	case *ast.Ident:
-		return f.Name
-	}
-	return "call"
 }

@@ -1,0 +1,58 @@
+package rule
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+
+	"github.com/idemgen/idem/analyzers/internal/catalogue"
+	"github.com/idemgen/idem/analyzers/internal/summary"
+)
+
+// CallName names a call in messages as its source does: the last two parts.
+func CallName(call *ast.CallExpr) string {
+	switch f := ast.Unparen(call.Fun).(type) {
+	case *ast.SelectorExpr:
+		switch x := ast.Unparen(f.X).(type) {
+		case *ast.SelectorExpr:
+			return x.Sel.Name + "." + f.Sel.Name
+		case *ast.Ident:
+			return x.Name + "." + f.Sel.Name
+		}
+		return f.Sel.Name
+	case *ast.Ident:
+		return f.Name
+	}
+	return "call"
+}
+
+// Receiver is the text of what a method is called on, or empty.
+func Receiver(call *ast.CallExpr) string {
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+		return types.ExprString(sel.X)
+	}
+	return ""
+}
+
+// GivesError tells whether a function's last result is an error.
+func GivesError(fn *types.Func) bool {
+	rs := fn.Signature().Results()
+	return rs.Len() > 0 && types.Identical(rs.At(rs.Len()-1).Type(), types.Universe.Lookup("error").Type())
+}
+
+// IsNamed tells whether a type is the named one of a package.
+func IsNamed(t types.Type, pkg, name string) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == pkg && n.Obj().Name() == name
+}
+
+// Works tells whether a call does what a function is there for, which it marks as
+// done afterwards: a handler by its name, and one that may fail.
+func (p *Pass) Works(call *ast.CallExpr) bool {
+	callee := summary.Callee(p.TypesInfo, call)
+	if callee == nil || callee.Pkg() == nil || p.Logs(call) || p.Catalogue.Covers(callee.Pkg().Path()) {
+		return false
+	}
+	words := catalogue.Words(callee.Name())
+	return len(words) > 0 && slices.Contains([]string{"handle", "process", "execute", "dispatch"}, words[0]) && GivesError(callee)
+}
