@@ -25,6 +25,13 @@ func (c *checker) concat(e ast.Expr) []part {
 	if b, ok := e.(*ast.BinaryExpr); ok && b.Op == token.ADD && c.TypesInfo.Types[e].Value == nil && isString(c.TypesInfo.TypeOf(e)) {
 		return append(c.concat(b.X), c.concat(b.Y)...)
 	}
+	if call, ok := c.bare(e).(*ast.CallExpr); ok {
+		if fn := summary.Callee(c.TypesInfo, call); fn != nil && fn.FullName() == "fmt.Sprintf" {
+			if parts, ok := c.printed(fn, call); ok && len(parts) > 0 {
+				return parts
+			}
+		}
+	}
 	return []part{c.part(e)}
 }
 

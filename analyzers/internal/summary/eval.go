@@ -44,7 +44,11 @@ func (f *function) eval(e ast.Expr, result int, field string) Origins {
 			return f.evalVar(place{v, field})
 		}
 	case *ast.SelectorExpr:
-		return f.evalSelector(e)
+		os := f.evalSelector(e)
+		if field != "" {
+			os = os.Given() // which of its fields is new is not known
+		}
+		return os
 	case *ast.CallExpr:
 		return f.evalCall(e, result, field)
 	}
@@ -141,8 +145,13 @@ func (f *function) evalComposite(e *ast.CompositeLit, field string) Origins {
 		} else if st != nil && i < st.NumFields() {
 			name = st.Field(i).Name()
 		}
-		if field == "" || name == field {
-			all.AddAll(f.eval(value, 0, ""))
+		switch os := f.eval(value, 0, ""); {
+		case name == field && field != "":
+			all.AddAll(os)
+		case field == "" && st != nil:
+			all.AddAll(os.Given())
+		case field == "":
+			all.AddAll(os)
 		}
 	}
 	return all
@@ -171,6 +180,9 @@ func (f *function) evalVar(p place) Origins {
 			continue
 		}
 		os := f.eval(d.expr, d.result, field)
+		if p.field == "" && d.field != "" && d.field[0] != '[' {
+			os = os.Given()
+		}
 		if d.whole && d.field == p.field || d.whole && d.field == "" {
 			branches, settled = append(branches, os), append(settled, f.info.Types[d.expr].Value != nil)
 		} else {

@@ -44,6 +44,19 @@ func (os *Origins) AddAll(more Origins) {
 	}
 }
 
+// Given are the parameters among them. A struct as a whole is as given as its
+// fields are, and only its fields are new: a key read from one is not new because
+// the time of creation beside it is.
+func (os Origins) Given() Origins {
+	var all Origins
+	for _, o := range os {
+		if o.Volatile == "" {
+			all.Add(o)
+		}
+	}
+	return all
+}
+
 // Has tells whether one of them meets a condition.
 func (os Origins) Has(f func(Origin) bool) bool {
 	for _, o := range os {

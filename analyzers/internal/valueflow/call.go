@@ -127,8 +127,11 @@ func (w *function) written(v ssa.Value, field string) summary.Origins {
 				branches, settled = append(branches, w.value(instr.Val, field)), append(settled, constantOf(instr.Val) != nil)
 			}
 		case *ssa.FieldAddr:
-			if name := fieldName(v.Type(), instr.Field); field == "" || name == field {
+			switch name := fieldName(v.Type(), instr.Field); field {
+			case name:
 				added.AddAll(w.written(instr, ""))
+			case "":
+				added.AddAll(w.written(instr, "").Given())
 			}
 		case *ssa.IndexAddr:
 			added.AddAll(w.written(instr, ""))

@@ -143,9 +143,9 @@ func (w *function) base(v ssa.Value, field string) summary.Origins {
 			return w.value(v.X, field)
 		}
 	case *ssa.FieldAddr:
-		return w.field(v.X, v.Field, v.Pos())
+		return w.part(w.field(v.X, v.Field, v.Pos()), field)
 	case *ssa.Field:
-		return w.field(v.X, v.Field, v.Pos())
+		return w.part(w.field(v.X, v.Field, v.Pos()), field)
 	case *ssa.IndexAddr:
 		return w.value(v.X, field)
 	case *ssa.Index:
@@ -193,6 +193,14 @@ func (w *function) param(v *ssa.Parameter, field string) summary.Origins {
 		i--
 	}
 	return summary.Origins{{Param: catalogue.Place(i), Field: field}}
+}
+
+// part is a field of a field: which fields of the outer one are new is not known.
+func (w *function) part(os summary.Origins, field string) summary.Origins {
+	if field != "" {
+		return os.Given()
+	}
+	return os
 }
 
 func (w *function) field(x ssa.Value, i int, pos token.Pos) summary.Origins {

@@ -102,6 +102,9 @@ func fingerprintLines(parts []string) string {
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d:%s", len(p), p)
 	}
+	for i, p := range parts {
+		io.WriteString(h, fmt.Sprintf(":%d=%v", i, p))
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

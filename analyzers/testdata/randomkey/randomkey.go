@@ -208,3 +208,19 @@ func directive(c acme.Client) error {
 	acme.Post("stable", key)
 	return nil
 }
+
+type base struct{ Created time.Time }
+
+func newBase() base { return base{Created: time.Now()} }
+
+type payment struct {
+	base
+	Reference string
+}
+
+func toPayment(order string) payment { return payment{base: newBase(), Reference: order} }
+
+func beside(r *http.Request, order string) {
+	p := toPayment(order)
+	r.Header.Set("Idempotency-Key", p.Reference)
+}
