@@ -41,6 +41,20 @@ type Finding struct {
 	Message string
 	URL     string
 	Related []Related
+	Fixes   []Fix
+}
+
+// Fix is one way to put right what a finding is about.
+type Fix struct {
+	Message string
+	Edits   []Edit
+}
+
+// Edit puts a text in place of the bytes from Start up to End of a file.
+type Edit struct {
+	File       string
+	Start, End int
+	New        string
 }
 
 // Related is another place that belongs to a finding.
@@ -144,6 +158,9 @@ func (r *Report) read(src io.Reader) error {
 					f := Finding{Rule: rule, Pos: parsePosition(d.Posn), End: parsePosition(d.End), Message: d.Message, URL: d.URL}
 					for _, rel := range d.Related {
 						f.Related = append(f.Related, Related{parsePosition(rel.Posn), rel.Message})
+					}
+					for _, fix := range d.Fixes {
+						f.Fixes = append(f.Fixes, fix.fix())
 					}
 					if d.Category == analyzers.NoteCategory {
 						r.Notes = append(r.Notes, f)

@@ -66,12 +66,35 @@ func diagnostic(fset *token.FileSet, d analysis.Diagnostic) jsonDiagnostic {
 		j.Related = append(j.Related, jsonRelated{posn(r.Pos), posn(r.End), r.Message})
 	}
 	for _, f := range d.SuggestedFixes {
-		fix := jsonFix{Message: f.Message}
-		for _, e := range f.TextEdits {
-			file := fset.File(e.Pos)
-			fix.Edits = append(fix.Edits, jsonEdit{file.Name(), file.Offset(e.Pos), file.Offset(e.End), string(e.NewText)})
+		if fix, ok := encodeFix(fset, f); ok {
+			j.Fixes = append(j.Fixes, fix)
 		}
-		j.Fixes = append(j.Fixes, fix)
 	}
 	return j
+}
+
+// encodeFix leaves out a fix of a file that was made from another: cgo's, or one
+// with line directives. Its offsets say nothing of the file that people have.
+func encodeFix(fset *token.FileSet, f analysis.SuggestedFix) (jsonFix, bool) {
+	fix := jsonFix{Message: f.Message}
+	for _, e := range f.TextEdits {
+		file := fset.File(e.Pos)
+		if file == nil || fset.Position(e.Pos) != fset.PositionFor(e.Pos, false) {
+			return fix, false
+		}
+		end := e.End
+		if !end.IsValid() {
+			end = e.Pos // an insertion
+		}
+		fix.Edits = append(fix.Edits, jsonEdit{file.Name(), file.Offset(e.Pos), file.Offset(end), string(e.NewText)})
+	}
+	return fix, len(fix.Edits) > 0
+}
+
+func (j jsonFix) fix() Fix {
+	f := Fix{Message: j.Message}
+	for _, e := range j.Edits {
+		f.Edits = append(f.Edits, Edit{e.Filename, e.Start, e.End, e.New})
+	}
+	return f
 }

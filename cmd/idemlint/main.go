@@ -15,6 +15,11 @@
 //	-C DIR               run in another folder
 //	-json                print findings as JSON
 //	-format FORMAT       text, json or github (annotations of a workflow run)
+//	-sarif FILE          write findings to a file as SARIF 2.1.0 as well
+//	-fix                 apply the fixes that findings suggest, and report the rest
+//	-baseline FILE       leave out the findings that a file holds
+//	-write-baseline FILE write the findings to such a file, and report none
+//	-new-from REV        report only what is on lines changed since a revision of git
 //	-explain RULE        say what a rule finds, why, and what to do
 //
 // The default is all packages below the current folder. The exit code is 0 if

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,9 +27,10 @@ type program struct {
 }
 
 type options struct {
-	dir, format, explain, tags string
-	json, tests                bool
-	rules                      []string // as given: name or name=false
+	dir, format, explain, tags       string
+	sarif, baseline, write, revision string
+	json, tests, fix                 bool
+	rules                            []string // as given: name or name=false
 }
 
 func (p *program) main(ctx context.Context, args []string) int {
@@ -49,7 +49,15 @@ func (p *program) main(ctx context.Context, args []string) int {
 		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
 		return exitErrors
 	}
-	return p.print(o, report)
+	files := sources{}
+	if report, err = p.narrow(ctx, o, files, report); err == nil && o.fix {
+		report, err = p.fix(ctx, o, files, packages, report)
+	}
+	if err != nil {
+		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
+		return exitErrors
+	}
+	return p.print(o, files, report)
 }
 
 func (p *program) parse(args []string) (*options, []string, error) {
@@ -74,6 +82,11 @@ func (p *program) parse(args []string) (*options, []string, error) {
 	set.BoolVar(&o.json, "json", false, "the same as -format json")
 	set.BoolVar(&o.tests, "tests", false, "report in test files as well")
 	set.StringVar(&o.tags, "tags", "", "build tags, separated by commas")
+	set.StringVar(&o.sarif, "sarif", "", "write the findings to a `file` as SARIF 2.1.0 as well")
+	set.BoolVar(&o.fix, "fix", false, "apply the fixes that findings suggest, and report the rest")
+	set.StringVar(&o.baseline, "baseline", "", "leave out the findings that a `file` holds")
+	set.StringVar(&o.write, "write-baseline", "", "write the findings to a `file` for -baseline, and report none")
+	set.StringVar(&o.revision, "new-from", "", "report only what is on lines changed since a `revision` of git")
 	set.StringVar(&o.explain, "explain", "", "say what a `rule` finds, why, and what to do")
 	for _, d := range analyzers.Docs() {
 		set.BoolFunc(d.Name, d.Title, func(value string) error {
@@ -92,6 +105,9 @@ func (p *program) parse(args []string) (*options, []string, error) {
 	}
 	if o.format != "text" && o.format != "json" && o.format != "github" {
 		return nil, nil, fmt.Errorf("-format %s: want text, json or github", o.format)
+	}
+	if o.write != "" && (o.baseline != "" || o.revision != "" || o.fix) {
+		return nil, nil, errors.New("-write-baseline takes all findings: it does not go with -baseline, -new-from or -fix")
 	}
 	packages := set.Args()
 	if len(packages) == 0 {
@@ -132,20 +148,71 @@ func (p *program) run(ctx context.Context, o *options, packages []string) (drive
 	return driver.Run(ctx, driver.Options{Tool: tool, Dir: o.dir, Args: args, Build: build, Packages: packages})
 }
 
-func (p *program) print(o *options, r driver.Report) int {
+// narrow leaves out the findings that are not to be reported now.
+func (p *program) narrow(ctx context.Context, o *options, files sources, r driver.Report) (driver.Report, error) {
+	var err error
+	if o.write != "" {
+		if r.Errors != "" || len(r.Notes) > 0 {
+			fmt.Fprintf(p.stderr, "idemlint: %s is not written, since not everything could be looked at\n", o.write)
+			return r, nil
+		}
+		err = writeBaseline(o.write, files, r.Findings)
+		r.Findings = nil
+		return r, err
+	}
+	if o.baseline != "" {
+		if r.Findings, err = unknown(o.baseline, files, r.Findings); err != nil {
+			return r, err
+		}
+	}
+	if o.revision != "" {
+		c, err := changesSince(ctx, o.dir, o.revision)
+		if err != nil {
+			return r, err
+		}
+		r.Findings = slices.DeleteFunc(r.Findings, func(f driver.Finding) bool { return !c.hold(f) })
+	}
+	return r, nil
+}
+
+// fix applies fixes and, as lines have moved then, looks again at what is left.
+func (p *program) fix(ctx context.Context, o *options, files sources, packages []string, r driver.Report) (driver.Report, error) {
+	fixed, failed := applyFixes(r.Findings)
+	if fixed > 0 {
+		fmt.Fprintf(p.stderr, "idemlint: fixed %d of %d findings\n", fixed, len(r.Findings))
+		var err error
+		if r, err = p.run(ctx, o, packages); err != nil {
+			return r, err
+		}
+		clear(files)
+		if r, err = p.narrow(ctx, o, files, r); err != nil {
+			return r, err
+		}
+	}
+	if failed != nil {
+		r.Errors = strings.TrimSpace(r.Errors + "\n" + failed.Error())
+	}
+	return r, nil
+}
+
+func (p *program) print(o *options, files sources, r driver.Report) int {
 	dir, err := filepath.Abs(o.dir)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
 		return exitErrors
 	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
+	dir = resolved(dir)
+	if o.sarif != "" {
+		if err := writeSARIF(o.sarif, repository(dir), files, r); err != nil {
+			fmt.Fprintf(p.stderr, "idemlint: -sarif: %v\n", err)
+			return exitErrors
+		}
 	}
 	switch o.format {
 	case "json":
 		err = printJSON(p.stdout, dir, r)
 	case "github":
-		printGitHub(p.stdout, workspace(dir), r)
+		printGitHub(p.stdout, repository(dir), r)
 	default:
 		printText(p.stdout, dir, r)
 	}
@@ -162,13 +229,4 @@ func (p *program) print(o *options, r driver.Report) int {
 		return exitFindings
 	}
 	return exitClean
-}
-
-// workspace is the folder that annotations are relative to: the root of the
-// repository, which a workflow names.
-func workspace(dir string) string {
-	if root := os.Getenv("GITHUB_WORKSPACE"); root != "" {
-		return root
-	}
-	return dir
 }
