@@ -157,7 +157,7 @@ func (p *Pass) declaration(fn *types.Func) *ast.FuncDecl {
 // through is what calling an interface's method does: what one of the visible
 // implementations does, or what its name says if there is none.
 func (p *Pass) through(fn *types.Func, iface types.Type, depth int) Act {
-	if inner(fn.Pkg().Path()) || aboutState(fn, iface) {
+	if p.standard(fn.Pkg().Path()) || aboutState(fn, iface) {
 		return Act{}
 	}
 	name := catalogue.FuncName(fn)
@@ -173,8 +173,12 @@ func (p *Pass) through(fn *types.Func, iface types.Type, depth int) Act {
 	return Act{}
 }
 
-// inner tells whether a package is of the standard library.
-func inner(path string) bool {
+// standard tells whether a package is of the standard library: a path without a dot
+// that is not of the module under analysis.
+func (p *Pass) standard(path string) bool {
+	if p.Module != nil && (path == p.Module.Path || strings.HasPrefix(path, p.Module.Path+"/")) {
+		return false
+	}
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")
 }
@@ -208,7 +212,7 @@ func (p *Pass) Implementations(iface types.Type, method string) []*types.Func {
 	}
 	var all []types.Type
 	for _, pkg := range append([]*types.Package{p.Pkg}, p.Pkg.Imports()...) {
-		if inner(pkg.Path()) && pkg != p.Pkg {
+		if p.standard(pkg.Path()) && pkg != p.Pkg {
 			continue
 		}
 		for _, name := range pkg.Scope().Names() {
