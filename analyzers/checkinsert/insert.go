@@ -92,7 +92,7 @@ func hasAll(list string, cols []string) bool {
 // failed reports a lookup whose error counts as if nothing had been found.
 func (c *checker) failed(g rule.Guard) {
 	callee := summary.Callee(c.TypesInfo, g.Check)
-	if callee == nil || !rule.GivesError(callee) || !asks(callee) {
+	if callee == nil || !rule.GivesError(callee) || !c.asks(callee, g.Check) {
 		return
 	}
 	h := c.ErrorOf(c.fn, g.Check)
@@ -115,11 +115,25 @@ func (c *checker) failed(g rule.Guard) {
 	})
 }
 
-// asks tells whether a function's name says that it is about what has been done.
-func asks(fn *types.Func) bool {
-	return slices.ContainsFunc(catalogue.Words(fn.Name()), func(w string) bool {
-		return slices.Contains([]string{"processed", "seen", "exists", "exist", "duplicate", "handled", "sent", "notified", "delivered"}, w)
-	})
+// asks tells whether a lookup is about what has been done: by its name, or because
+// it asks whether a piece of work exists, and not a file, a bucket or a table.
+func (c *checker) asks(fn *types.Func, call *ast.CallExpr) bool {
+	words := catalogue.Words(fn.Name())
+	if containsOne(words, "processed", "seen", "duplicate", "handled", "sent", "notified", "delivered") {
+		return true
+	}
+	if !containsOne(words, "exists", "exist") {
+		return false
+	}
+	for _, key := range c.keysOf(call) {
+		words = append(words, catalogue.Words(types.ExprString(key))...)
+	}
+	return containsOne(words, "hash", "fingerprint", "guid", "event", "message", "msg", "item", "content", "article", "post", "order", "payment", "webhook", "delivery", "link", "url", "key", "notification") &&
+		!containsOne(words, "file", "path", "dir", "bucket", "table", "column", "index", "topic", "object", "folder")
+}
+
+func containsOne(words []string, any ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(any, w) })
 }
 
 // taken is what happens to what counts as new: it is sent, or kept to be.

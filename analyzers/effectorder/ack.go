@@ -20,8 +20,10 @@ func (c *checker) isAck(call *ast.CallExpr) bool {
 		return false
 	}
 	switch callee.Name() {
-	case "Ack", "Acknowledge", "XAck", "CommitMessages", "CommitMessage", "MarkMessage", "DeleteMessage", "AckMessage":
+	case "Ack", "Acknowledge", "XAck", "CommitMessages", "CommitMessage", "MarkMessage", "AckMessage":
 		return true
+	case "DeleteMessage": // of a queue; chats have such a method too
+		return strings.Contains(callee.Pkg().Path(), "sqs") || strings.Contains(strings.ToLower(catalogue.FuncName(callee)), "sqs")
 	}
 	return false
 }

@@ -28,7 +28,9 @@ func (c *checker) isMark(call *ast.CallExpr) bool {
 		return true
 	}
 	if words[0] == "mark" || words[0] == "tag" || slices.Contains(writes, words[0]) {
-		if slices.ContainsFunc(words[1:], catalogue.NamesDone) {
+		if slices.ContainsFunc(words[1:], func(w string) bool {
+			return catalogue.NamesDone(w) && (w != "seen" || words[0] == "mark" || words[0] == "tag") // not UpdateLastSeen
+		}) {
 			return true
 		}
 		return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.saysDone(call, arg) })
@@ -38,7 +40,7 @@ func (c *checker) isMark(call *ast.CallExpr) bool {
 
 var (
 	writes = []string{"set", "update", "save", "put", "change", "transition", "move", "record", "store", "create", "insert"}
-	beside = []string{"fetch", "fetched", "session", "metric", "metrics", "span", "progress", "read", "header", "unread", "failed", "cookie"}
+	beside = []string{"fetch", "fetched", "session", "metric", "metrics", "span", "progress", "read", "header", "unread", "failed", "cookie", "count", "counter", "stats", "total"}
 )
 
 // empties tells whether a call takes away what the work was begun from: what is in

@@ -270,6 +270,18 @@ func (s *service) dropped(e event) error {
 	return s.mail.Send(e.To, "hello")
 }
 
+type disk interface {
+	Exists(path string) (bool, error)
+	Create(path string) error
+}
+
+func file(d disk, path string) error {
+	if ok, _ := d.Exists(path); ok {
+		return nil
+	}
+	return d.Create(path)
+}
+
 func (s *service) skipped(all []event) []event {
 	var fresh []event
 	for _, e := range all {

@@ -200,6 +200,31 @@ func (s *service) notAgain(ctx context.Context, d *jobs.Delivery) error {
 	return nil
 }
 
+type people interface {
+	UpdateLastSeen(ctx context.Context, id string) error
+	UpdateSentCount(ctx context.Context, id string) error
+}
+
+func (s *service) presence(ctx context.Context, p people, o *order) error {
+	if err := s.mail.Send(ctx, o.To); err != nil {
+		return err
+	}
+	_ = p.UpdateLastSeen(ctx, o.ID)
+	_ = p.UpdateSentCount(ctx, o.ID)
+	return nil
+}
+
+type chat interface{ DeleteMessage(id string) error }
+
+func (s *service) tidied(ctx context.Context, c chat, o *order) {
+	if err := s.mail.Send(ctx, o.To); err != nil {
+		log.Print(err)
+	}
+	if err := c.DeleteMessage(o.ID); err != nil {
+		log.Print(err)
+	}
+}
+
 func (s *service) savedEach(ctx context.Context, all []order) error {
 	for _, o := range all {
 		if err := s.mail.Send(ctx, o.To); err != nil {
