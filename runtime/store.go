@@ -314,7 +314,8 @@ type EffectWrite struct {
 	// Message is the message that the effect sends, or nil.
 	Message *MessageWrite
 	// MayLag: the write need not be durable when it returns, see [Claim]. If it is
-	// undone the effect's guard finds out, or makes the call again.
+	// undone the effect's guard finds out, or makes the call again. A store which may
+	// lose it while the program lives and goes on by it lets no answer of a read lag.
 	MayLag bool
 }
 

@@ -57,6 +57,7 @@ func (s *Store) newQueue() *coalesce.Queue[*operation] {
 			return func() { <-turns }
 		},
 		Run:      s.runBatch,
+		Left:     func(op *operation, over <-chan struct{}) { s.adrift.add(op.fence().Token, over) },
 		MaxBatch: maxBatch, MaxWaiting: maxWaiting,
 	})
 }
@@ -208,9 +209,21 @@ func (op *operation) mayLag() bool {
 	case op.claim != nil:
 		return op.claim.MayLag
 	case op.effect != nil:
-		return op.effect.MayLag
+		// A server that crashes takes it from a program that lives, and goes on by it.
+		// The other guards come to the same result once more; a read may not.
+		return op.effect.MayLag && op.effect.Guard != idem.GuardRead
 	}
 	return false
+}
+
+func (op *operation) fence() idem.Fence {
+	switch {
+	case op.claim != nil:
+		return op.claim.Fence
+	case op.effect != nil:
+		return op.effect.Fence
+	}
+	return op.end.Fence
 }
 
 const beginSQL = `begin isolation level read committed read write`

@@ -195,3 +195,66 @@ func TestABrokenBatchIsWrittenAlone(t *testing.T) {
 		t.Errorf("%d of 200 claims failed", failures)
 	}
 }
+
+// A claim whose caller has left may be made all the same, and is given back then: to
+// find none yet would leave the work to nobody until the lease is over, with an
+// attempt less.
+func TestAClaimWhoseCallerHasLeftIsGivenBackAfterItsBatch(t *testing.T) {
+	pool := newPool(t)
+	schema := newSchema(t, pool)
+	s := openStore(t, pool, postgres.WithSchema(schema), postgres.WithLockTimeout(time.Minute))
+	mustWin(t, s, claimOf("other", 1))
+	slow := claimOf("slow", 2)
+
+	// Somebody is about to make the row, and thinks better of it.
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }() // if the test has failed
+	table := pgx.Identifier{schema, "work_log"}.Sanitize()
+	for _, text := range []string{
+		`CREATE TEMPORARY TABLE row ON COMMIT DROP AS SELECT * FROM ` + table,
+		`UPDATE row SET work_id = '` + slow.ID.String() + `'`,
+		`INSERT INTO ` + table + ` SELECT * FROM row`,
+	} {
+		if _, err := tx.Exec(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	claimed := make(chan error, 1)
+	go func() {
+		_, err := s.Claim(ctx, slow)
+		claimed <- err
+	}()
+	for pid := tx.Conn().PgConn().PID(); scalar[int](t, pool, fmt.Sprintf(`SELECT count(*) FROM pg_stat_activity WHERE %d = ANY (pg_blocking_pids(pid))`, pid)) == 0; {
+		time.Sleep(time.Millisecond)
+	}
+	leave()
+	if err := <-claimed; !errors.Is(err, context.Canceled) {
+		t.Fatalf("claim: %v", err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.End(context.Background(), idem.End{Fence: slow.Fence, State: idem.StateFailed, Refund: true})
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		t.Errorf("it was given back with %v while it was made", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(ended) == 0 && !t.Failed() {
+		if err := <-ended; err != nil {
+			t.Errorf("given back: %v", err)
+		}
+	}
+	work, err := s.Lookup(t.Context(), slow.ID)
+	if err != nil || work.State != idem.StateFailed || work.BudgetLeft != slow.Budget {
+		t.Errorf("the work is %q with %d attempts left, want it failed with %d: %v", work.State, work.BudgetLeft, slow.Budget, err)
+	}
+}

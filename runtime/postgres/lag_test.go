@@ -31,12 +31,16 @@ func TestOnlyWhatMayLagLeavesTheDiskToTheNextWrite(t *testing.T) {
 	}
 	finished := effect
 	finished.State, finished.Live, finished.Restart, finished.MayLag = idem.EffectDone, false, false, true
+	read := finished
+	read.Name, read.Guard = "price", idem.GuardRead
 	strict := claim
 	strict.ID, strict.Token, strict.MayLag = idem.HashWorkID([]byte("two")), idem.Token{2}, false
 	for _, step := range []func() error{
 		func() error { _, err := s.Claim(t.Context(), claim); return err },
 		func() error { _, err := s.WriteEffect(t.Context(), effect); return err },
 		func() error { _, err := s.WriteEffect(t.Context(), finished); return err },
+		// What is decided by a read's answer must not outlive the answer.
+		func() error { _, err := s.WriteEffect(t.Context(), read); return err },
 		func() error {
 			_, err := s.End(t.Context(), idem.End{Fence: claim.Fence, State: idem.StateDone, Window: idem.For(time.Hour)})
 			return err
@@ -55,7 +59,7 @@ func TestOnlyWhatMayLagLeavesTheDiskToTheNextWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"off", "on", "off", "on", "on"}; !slices.Equal(got, want) {
-		t.Errorf("claim, start, result, end and a claim that may not lag were committed with synchronous_commit %q, want %q", got, want)
+	if want := []string{"off", "on", "off", "on", "on", "on"}; !slices.Equal(got, want) {
+		t.Errorf("claim, start, result, a read's answer, end and a claim that may not lag were committed with synchronous_commit %q, want %q", got, want)
 	}
 }

@@ -22,6 +22,7 @@ type Store struct {
 	batch  batchStatements
 	queue  *coalesce.Queue[*operation] // of writes
 	reads  *coalesce.Queue[*reading]
+	adrift adrift
 	closed atomic.Bool
 }
 
@@ -89,6 +90,9 @@ func checkEncoding(ctx context.Context, tx pgx.Tx) error {
 
 // Claim takes work for one attempt: see [idem.Writer].
 func (s *Store) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
+	if err := s.adrift.wait(ctx, c.Token); err != nil {
+		return idem.Claimed{}, s.wrap(ctx, "claim", err)
+	}
 	if plainClaim(c) {
 		op := &operation{claim: &c}
 		if err := s.together(ctx, "claim", op); err == nil {
@@ -102,6 +106,9 @@ func (s *Store) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
 
 // WriteEffect inserts or updates an effect's row: see [idem.Writer].
 func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.EffectWritten, error) {
+	if err := s.adrift.wait(ctx, e.Token); err != nil {
+		return idem.EffectWritten{}, s.wrap(ctx, "effect", err)
+	}
 	if plainEffect(e) {
 		op := &operation{effect: &e}
 		if err := s.together(ctx, "effect", op); err == nil {
@@ -115,6 +122,9 @@ func (s *Store) WriteEffect(ctx context.Context, e idem.EffectWrite) (idem.Effec
 
 // End leaves the running state: see [idem.Writer].
 func (s *Store) End(ctx context.Context, e idem.End) (idem.Ended, error) {
+	if err := s.adrift.wait(ctx, e.Token); err != nil {
+		return idem.Ended{}, s.wrap(ctx, "end", err)
+	}
 	if plainEnd(e) {
 		op := &operation{end: &e}
 		if err := s.together(ctx, "end", op); err == nil {

@@ -24,6 +24,9 @@ type Config[Op any] struct {
 	// Run does what the requests ask for, and sets the Err of each. ctx ends when
 	// nobody waits for any of them any more.
 	Run func(ctx context.Context, requests []*Request[Op])
+	// Left, if there is one, is told of an operation that has begun and whose caller
+	// has left, before Do returns. over is closed when its batch is over.
+	Left func(op Op, over <-chan struct{})
 	// MaxBatch bounds the requests of a batch, those apart that are urgent.
 	MaxBatch int
 	// MaxWaiting bounds the requests that the queue holds. Callers beyond it wait
@@ -98,7 +101,9 @@ func (q *Queue[Op]) Do(ctx context.Context, op Op, urgent bool) error {
 		return r.Err
 	default:
 	}
-	r.taken.Store(true)
+	if begun := r.taken.Swap(true); begun && q.config.Left != nil {
+		q.config.Left(r.Op, r.done)
+	}
 	r.batch.gone()
 	return ctx.Err()
 }

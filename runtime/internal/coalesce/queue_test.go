@@ -154,6 +154,40 @@ func TestWhoLeavesWhileItsBatchRunsIsAnsweredAtOnce(t *testing.T) {
 	b.finish <- struct{}{}
 }
 
+func TestWhoeverLeavesWhatHasBegunIsNotedBeforeHeIsAnswered(t *testing.T) {
+	type left struct {
+		op   int
+		over <-chan struct{}
+	}
+	var noted []left
+	begun, finish := make(chan struct{}), make(chan struct{})
+	queue := coalesce.New(coalesce.Config[int]{
+		Turn:     func(<-chan struct{}) func() { return func() {} },
+		Run:      func(context.Context, []*coalesce.Request[int]) { close(begun); <-finish },
+		Left:     func(op int, over <-chan struct{}) { noted = append(noted, left{op, over}) },
+		MaxBatch: 1, MaxWaiting: 1,
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	go func() { <-begun; leave() }()
+	if err := queue.Do(ctx, 2, false); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	if len(noted) != 1 || noted[0].op != 2 {
+		t.Fatalf("noted %v, want operation 2", noted)
+	}
+	select {
+	case <-noted[0].over:
+		t.Error("its batch is over while it runs")
+	default:
+	}
+	close(finish)
+	select {
+	case <-noted[0].over:
+	case <-time.After(10 * time.Second):
+		t.Error("its batch is over, and nobody is told")
+	}
+}
+
 func TestABatchGoesOnForThoseWhoStay(t *testing.T) {
 	b := newBench(t, 10, 10)
 	b.send(t.Context(), 2)
