@@ -106,7 +106,9 @@ func (i Inspection) Revision() string {
 	w := i.Work
 	fmt.Fprintf(sum, "%s %s %d %d %d %d\n", w.ID, w.State, w.Attempt, w.BudgetLeft, w.CreatedAt.UnixMicro(), w.Acknowledged.UnixMicro())
 	for _, e := range i.Effects {
-		fmt.Fprintf(sum, "%q %q %s %q %d %d\n", e.Name, e.Per, e.State, e.Key, e.Epoch, e.Calls)
+		// Of a result that others have given, too: what is done may be corrected.
+		fmt.Fprintf(sum, "%q %q %s %q %d %d %q %q %x\n", e.Name, e.Per, e.State, e.Key, e.Epoch, e.Calls,
+			e.ExternalRef, e.Result.Codec, sha256.Sum256(e.Result.Data))
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }

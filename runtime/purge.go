@@ -28,8 +28,9 @@ func (p Purged) plus(q Purged) Purged {
 
 // Purge deletes what the ledger has no use for any more: work whose window is over,
 // if it is done or somebody has acknowledged that it is dead, with its effects, its
-// attempts and its children; and messages whose time is over. It changes no answer: what it deletes counts as forgotten already, and only
-// takes room.
+// attempts and its children; and messages whose time is over. Of done work and of
+// messages it changes no answer: they count as forgotten already, and only take room.
+// Dead work is dead until it is purged, and new after that.
 //
 // It deletes at most as much work as most says, children not counted, and as many
 // messages; zero or less stands for no limit. It goes in short transactions, each

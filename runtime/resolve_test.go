@@ -158,6 +158,12 @@ func TestWorkWaitsUntilEachOfItsEffectsIsDecided(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	wantIs(t, func() error { _, err := c.Do(t.Context(), order{ID: "1"}); return err }(), idem.ErrOutcomeUnknown)
+	first, second := w.decision(id), w.decision(id) // two see that its result is wrong
+	if _, err := w.ledger.Resolve(t.Context(), first, applied("mail", `{"ref":"m-1"}`)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.ledger.Resolve(t.Context(), second, applied("mail", `{"ref":"m-2"}`))
+	wantIs(t, err, idem.ErrChanged)
 	r, err = w.ledger.Resolve(t.Context(), w.decision(id), applied("charge", `{}`))
 	if err != nil || r.State != idem.StateFailed {
 		t.Fatalf("%+v, %v", r, err)
