@@ -99,6 +99,19 @@ func (c *Catalogue) Check() error {
 	return nil
 }
 
+// All are the entries of every file, in order, for those who check or count them.
+func (c *Catalogue) All() ([]*Entry, error) {
+	var all []*Entry
+	for _, f := range c.files {
+		entries, err := f.parse()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+	}
+	return all, nil
+}
+
 // Covers tells whether the catalogue speaks of a package. It reads no entries.
 func (c *Catalogue) Covers(path string) bool { return len(c.filesOf(path)) > 0 }
 

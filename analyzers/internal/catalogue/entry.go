@@ -139,6 +139,9 @@ type Entry struct {
 	Does     string   // Memory: check, mark, claim or release
 }
 
+// Of tells whether the entry speaks of the package at an import path.
+func (e *Entry) Of(path string) bool { return covers(e.Package, path) }
+
 // Targets are the places that a source or a flow reaches.
 func (e *Entry) Targets() []Place {
 	if len(e.To) == 0 {
