@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idem/analyzers/memdedupe"
 	"github.com/idemgen/idem/analyzers/randomkey"
 	"github.com/idemgen/idem/analyzers/retrykey"
+	"github.com/idemgen/idem/analyzers/unboundedretry"
 	"github.com/idemgen/idem/analyzers/volatilehash"
 )
 
@@ -38,6 +39,7 @@ func rules() []entry {
 		{retrykey.Doc, retrykey.New},
 		{effectorder.Doc, effectorder.New},
 		{memdedupe.Doc, memdedupe.New},
+		{unboundedretry.Doc, unboundedretry.New},
 	}
 }
 

@@ -67,6 +67,20 @@ func (w *walk) round() outcome {
 	return repeats
 }
 
+// limits tells whether the loop has a condition that something else than the error
+// decides.
+func (w *walk) limits() bool {
+	loop, ok := w.loop.(*ast.ForStmt)
+	if !ok || loop.Cond == nil {
+		return false
+	}
+	if v := w.p.TypesInfo.Types[loop.Cond].Value; v != nil { // for true
+		return false
+	}
+	_, known := w.cond(loop.Cond)
+	return !known
+}
+
 func statements(n ast.Node) []ast.Stmt {
 	switch n := n.(type) {
 	case *ast.BlockStmt:

@@ -71,7 +71,7 @@ func local(p *rule.Pass, fn *rule.Function, said voice) []Retry {
 	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ForStmt:
-			if r, ok := ofLoop(p, fn, n, n.Body, n.Cond != nil, said); ok {
+			if r, ok := ofLoop(p, fn, n, n.Body, false, said); ok {
 				all = append(all, r)
 			}
 		case *ast.RangeStmt:
@@ -126,7 +126,7 @@ func ofLoop(p *rule.Pass, fn *rule.Function, loop ast.Stmt, body *ast.BlockStmt,
 		if ok1&leaves == 0 || ok1&repeats != 0 && !good.asked || ok2&repeats == 0 {
 			continue
 		}
-		return Retry{Node: head(loop), Body: body, Act: act, Bounded: bounded || ok2&leaves != 0}, true
+		return Retry{Node: head(loop), Body: body, Act: act, Bounded: bounded || ok2&leaves != 0 || bad.limits()}, true
 	}
 	return Retry{}, false
 }
