@@ -44,7 +44,14 @@ func effect(p *rule.Pass, fn *rule.Function, call *ast.CallExpr, said voice) (ru
 	if said != acts || harmless(callee.Name()) || harmless(method(act.Way[len(act.Way)-1])) {
 		return rule.Act{}, false
 	}
-	return act, true
+	return act, known(p, call, callee) || named(method(act.Way[len(act.Way)-1]))
+}
+
+// known tells whether an effect is more than a method's name: by the catalogue, a
+// directive, or what the source does.
+func known(p *rule.Pass, call *ast.CallExpr, callee *types.Func) bool {
+	s := p.Facts.Of(callee, summary.Args{Info: p.TypesInfo, Call: call})
+	return s != nil && slices.ContainsFunc(s.Effects, func(e summary.Effect) bool { return e.Class.Outward() && !e.Safe && !e.Model })
 }
 
 func method(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

@@ -314,11 +314,11 @@ func erase(s store, id string) error {
 
 type order struct{ IdempotencyKey, Text string }
 
-type shop interface{ PlaceOrder(o *order) error }
+type shop interface{ PayOrder(o *order) error }
 
 func place(s shop, o *order) error {
 	for range 3 {
-		if err := s.PlaceOrder(o); err == nil {
+		if err := s.PayOrder(o); err == nil {
 			return nil
 		}
 	}
@@ -335,3 +335,14 @@ func onceOnly(m mailer, texts []string) error {
 }
 
 func (c *client) EditMessageReplyMarkup(text string) error { return c.again(text) }
+
+type cluster interface{ CreateNode(name string) error }
+
+func grow(c cluster) error {
+	for range 3 {
+		if err := c.CreateNode("a"); err == nil {
+			return nil
+		}
+	}
+	return errors.New("gave up")
+}
