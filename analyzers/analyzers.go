@@ -37,9 +37,9 @@ func rules() []entry {
 		{canonhash.Doc, canonhash.New},
 		{checkinsert.Doc, checkinsert.New},
 		{retrykey.Doc, retrykey.New},
+		{unboundedretry.Doc, unboundedretry.New},
 		{effectorder.Doc, effectorder.New},
 		{memdedupe.Doc, memdedupe.New},
-		{unboundedretry.Doc, unboundedretry.New},
 	}
 }
 

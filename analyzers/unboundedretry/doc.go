@@ -22,33 +22,33 @@ after an error; consumer loops that fetch what they work on; loops that accept o
 restore connections; helpers that are limited by an option, a context or a maximum
 anywhere in the function.`,
 	Fails: `
-import (
-	"net/http"
-	"strings"
-	"time"
-)
+import "time"
 
-func charge(body string) error {
+type mailer interface {
+	SendMail(to, idempotencyKey string) error
+}
+
+func remind(m mailer, to, invoiceID string) error {
 	for {
-		resp, err := http.Post("https://pay.example/charges", "application/json", strings.NewReader(body))
+		err := m.SendMail(to, "remind:"+invoiceID)
 		if err == nil {
-			return resp.Body.Close()
+			return nil
 		}
 		time.Sleep(time.Second)
 	}
 }`,
 	Passes: `
-import (
-	"net/http"
-	"strings"
-	"time"
-)
+import "time"
 
-func charge(body string) error {
+type mailer interface {
+	SendMail(to, idempotencyKey string) error
+}
+
+func remind(m mailer, to, invoiceID string) error {
 	for attempt := 1; ; attempt++ {
-		resp, err := http.Post("https://pay.example/charges", "application/json", strings.NewReader(body))
+		err := m.SendMail(to, "remind:"+invoiceID)
 		if err == nil {
-			return resp.Body.Close()
+			return nil
 		}
 		if attempt == 5 {
 			return err

@@ -42,6 +42,9 @@ func (l *look) function(decl *ast.FuncDecl, depth int) bool {
 		return false
 	}
 	l.seen[decl] = true
+	if decl.Body != nil && len(l.p.Facts.Sinks(l.p.TypesInfo, decl.Body)) > 0 {
+		return true
+	}
 	found := false
 	var next []*ast.FuncDecl
 	ast.Inspect(decl, func(n ast.Node) bool {

@@ -346,3 +346,16 @@ func grow(c cluster) error {
 	}
 	return errors.New("gave up")
 }
+
+type secondMailer interface {
+	SendMail(to, idempotencyKey string) error
+}
+
+func remindAgain(m secondMailer, to, invoice string) (err error) {
+	for range 3 {
+		if err = m.SendMail(to, "remind:"+invoice); err == nil {
+			return nil
+		}
+	}
+	return err
+}
