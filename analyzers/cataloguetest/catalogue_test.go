@@ -15,6 +15,7 @@ func TestEveryNameIsDeclaredWhereTheCatalogueSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	pkgs, absent := available(t)
+	missing := map[string]bool{}
 	for _, e := range entries {
 		var whys []string
 		found := false
@@ -31,8 +32,10 @@ func TestEveryNameIsDeclaredWhereTheCatalogueSaysSo(t *testing.T) {
 		case found:
 		case len(whys) > 0:
 			t.Errorf("%s: %s of %s.%s: %s", e.Pos, e.Kind, e.Package, e.Name, strings.Join(whys[:min(len(whys), 3)], "; "))
+		case missing[e.Package]: // said once
 		case !slices.ContainsFunc(absent, func(m module) bool { return m.holds(e) }):
-			t.Errorf("%s: %s: no module in modules.txt has this package", e.Pos, e.Package)
+			missing[e.Package] = true
+			t.Errorf("%s: %s: no module in modules.txt has this package; add one with a version", e.Pos, e.Package)
 		}
 	}
 }
