@@ -165,7 +165,7 @@ func (p *Pass) run(tests bool, look func(*Pass, *ast.File)) {
 		return
 	}
 	for _, file := range p.Files {
-		if !tests && isTest(p.Fset, file) || ast.IsGenerated(file) {
+		if !tests && isTest(p.Fset, file) || isGenerated(p.Fset, file) {
 			continue
 		}
 		p.ignores = ignoresOf(p.Fset, file)
