@@ -43,10 +43,13 @@ const (
 )
 
 // recovers tells whether an effect with this guard that is done, and of which the
-// ledger knows only that it was started, ends as it would have anyway.
+// ledger knows only that it was started, is found out again with the result that it
+// had. A process may outlive its database's server and go on with a result that the
+// server has lost: what it then does must be what another attempt would do. A second
+// answer to a read, or a second result of what is harmless to repeat, may differ.
 func (g Guard) recovers() bool {
 	switch g {
-	case GuardIdempotencyKey, GuardUpsert, GuardFindFirst, GuardRepeatable, GuardRead:
+	case GuardIdempotencyKey, GuardUpsert, GuardFindFirst:
 		return true
 	}
 	return false

@@ -13,8 +13,8 @@
 // Every write of the ledger is a transaction at read committed, with
 // synchronous_commit on whatever the server's default is, so that a write that was
 // acknowledged survives a crash. Two leave the disk to the next one: a claim of new
-// work, and the result of an effect whose guard finds it out again, but not of a read,
-// by whose answer a program that survives the server goes on. If a crash of the
+// work, and the result of an effect whose guard finds the same one again: not of a
+// read, by whose answer a program that survives the server goes on. If a crash of the
 // server takes one of them back, no effect has been started, or one was started and no
 // more. Locks are waited for five seconds, see
 // [WithLockTimeout]; a connection that is lost while it holds them is given up by

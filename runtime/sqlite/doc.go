@@ -17,7 +17,7 @@
 // connection.
 //
 // Two writes leave the disk to the next one: a claim that is won, and the result of
-// an effect whose guard finds it out again. A process that dies takes neither with
+// an effect whose guard finds the same one again. A process that dies takes neither with
 // it. After a loss of power the claim may not have been made, in which case no effect
 // was started either, or the effect may be one that was started and no more.
 //
