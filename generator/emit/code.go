@@ -185,11 +185,12 @@ func docComment(text string) string {
 	formatted := printer.Comment(parser.Parse(text))
 	var b strings.Builder
 	for line := range strings.Lines(string(formatted)) {
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
 		b.WriteString("//")
-		if line != "\n" && !strings.HasPrefix(line, "\t") {
+		if line != "" && !strings.HasPrefix(line, "\t") {
 			b.WriteString(" ")
 		}
-		b.WriteString(line)
+		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
