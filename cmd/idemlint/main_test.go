@@ -61,11 +61,20 @@ func TestFindingsAreExitCode3InEachFormat(t *testing.T) {
 		t.Errorf("github: %d\n%s", code, out)
 	}
 	code, out, _ = lint(t, "-C", dir, "-json", "./sub")
-	var report jsonReport
+	type place struct {
+		File         string
+		Line, Column int
+	}
+	var report struct {
+		Findings []struct {
+			Rule, Message, URL string
+			Pos                place
+		}
+	}
 	if err := json.Unmarshal([]byte(out), &report); err != nil || code != exitFindings || len(report.Findings) != 1 {
 		t.Fatalf("json: %d, %v\n%s", code, err, out)
 	}
-	if f := report.Findings[0]; f.Rule != "randomkey" || f.Pos != (jsonPosition{"sub/m.go", 9, 34}) || f.Message != message || f.URL == "" {
+	if f := report.Findings[0]; f.Rule != "randomkey" || f.Pos != (place{"sub/m.go", 9, 34}) || f.Message != message || f.URL == "" {
 		t.Errorf("json: %+v", f)
 	}
 }

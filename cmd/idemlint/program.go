@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idem/analyzers"
 	"github.com/idemgen/idem/analyzers/driver"
+	"github.com/idemgen/idem/analyzers/report"
 )
 
 // The exit codes.
@@ -44,20 +45,20 @@ func (p *program) main(ctx context.Context, args []string) int {
 	case o.explain != "":
 		return p.explain(o.explain)
 	}
-	report, err := p.run(ctx, o, packages)
+	found, err := p.run(ctx, o, packages)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
 		return exitErrors
 	}
-	files := sources{}
-	if report, err = p.narrow(ctx, o, files, report); err == nil && o.fix {
-		report, err = p.fix(ctx, o, files, packages, report)
+	files := report.Sources{}
+	if found, err = p.narrow(ctx, o, files, found); err == nil && o.fix {
+		found, err = p.fix(ctx, o, files, packages, found)
 	}
 	if err != nil {
 		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
 		return exitErrors
 	}
-	return p.print(o, files, report)
+	return p.print(o, files, found)
 }
 
 func (p *program) parse(args []string) (*options, []string, error) {
@@ -149,35 +150,35 @@ func (p *program) run(ctx context.Context, o *options, packages []string) (drive
 }
 
 // narrow leaves out the findings that are not to be reported now.
-func (p *program) narrow(ctx context.Context, o *options, files sources, r driver.Report) (driver.Report, error) {
+func (p *program) narrow(ctx context.Context, o *options, files report.Sources, r driver.Report) (driver.Report, error) {
 	var err error
 	if o.write != "" {
 		if r.Errors != "" || len(r.Notes) > 0 {
 			fmt.Fprintf(p.stderr, "idemlint: %s is not written, since not everything could be looked at\n", o.write)
 			return r, nil
 		}
-		err = writeBaseline(o.write, files, r.Findings)
+		err = report.WriteBaseline(o.write, files, r.Findings)
 		r.Findings = nil
 		return r, err
 	}
 	if o.baseline != "" {
-		if r.Findings, err = unknown(o.baseline, files, r.Findings); err != nil {
+		if r.Findings, err = report.Unknown(o.baseline, files, r.Findings); err != nil {
 			return r, err
 		}
 	}
 	if o.revision != "" {
-		c, err := changesSince(ctx, o.dir, o.revision)
+		c, err := report.Since(ctx, o.dir, o.revision)
 		if err != nil {
 			return r, err
 		}
-		r.Findings = slices.DeleteFunc(r.Findings, func(f driver.Finding) bool { return !c.hold(f) })
+		r.Findings = slices.DeleteFunc(r.Findings, func(f driver.Finding) bool { return !c.Hold(f) })
 	}
 	return r, nil
 }
 
 // fix applies fixes and, as lines have moved then, looks again at what is left.
-func (p *program) fix(ctx context.Context, o *options, files sources, packages []string, r driver.Report) (driver.Report, error) {
-	fixed, failed := applyFixes(r.Findings)
+func (p *program) fix(ctx context.Context, o *options, files report.Sources, packages []string, r driver.Report) (driver.Report, error) {
+	fixed, failed := report.ApplyFixes(r.Findings)
 	if fixed > 0 {
 		fmt.Fprintf(p.stderr, "idemlint: fixed %d of %d findings\n", fixed, len(r.Findings))
 		var err error
@@ -195,26 +196,26 @@ func (p *program) fix(ctx context.Context, o *options, files sources, packages [
 	return r, nil
 }
 
-func (p *program) print(o *options, files sources, r driver.Report) int {
+func (p *program) print(o *options, files report.Sources, r driver.Report) int {
 	dir, err := filepath.Abs(o.dir)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "idemlint: %v\n", err)
 		return exitErrors
 	}
-	dir = resolved(dir)
+	dir = report.Resolved(dir)
 	if o.sarif != "" {
-		if err := writeSARIF(o.sarif, repository(dir), files, r); err != nil {
+		if err := report.WriteSARIF(o.sarif, report.Repository(dir), files, r); err != nil {
 			fmt.Fprintf(p.stderr, "idemlint: -sarif: %v\n", err)
 			return exitErrors
 		}
 	}
 	switch o.format {
 	case "json":
-		err = printJSON(p.stdout, dir, r)
+		err = report.JSON(p.stdout, dir, r)
 	case "github":
-		printGitHub(p.stdout, repository(dir), r)
+		report.GitHub(p.stdout, report.Repository(dir), r)
 	default:
-		printText(p.stdout, dir, r)
+		report.Text(p.stdout, dir, r)
 	}
 	switch {
 	case err != nil:

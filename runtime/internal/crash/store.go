@@ -75,6 +75,9 @@ func (s *wrapped[Tx]) InTx(ctx context.Context, fn func(ctx context.Context, ses
 	if err := s.p.pass(Point{Name: "before a transaction"}, nil, func() { s.p.working++ }); err != nil {
 		return err
 	}
+	// Whoever dies in the transaction is on the way out before the one who opened it:
+	// the deferred calls of both look at the same things.
+	defer tx.inside.Wait()
 	err := s.Store.InTx(ctx, func(ctx context.Context, session idem.Session[Tx]) error {
 		return tx.run(func() error {
 			if err := fn(ctx, &wrappedSession[Tx]{session, writes{w: session, p: s.p, tx: tx}}); err != nil {
@@ -101,7 +104,8 @@ func (s *wrapped[Tx]) InTx(ctx context.Context, fn func(ctx context.Context, ses
 type transaction struct {
 	once   sync.Once
 	gone   chan struct{}
-	writes []func() // told to the watch after the commit
+	inside sync.WaitGroup // the goroutine that runs in it
+	writes []func()       // told to the watch after the commit
 }
 
 func (t *transaction) abandon() { t.once.Do(func() { close(t.gone) }) }
@@ -121,7 +125,7 @@ func (t *transaction) run(fn func() error) error {
 		exited   bool
 	}
 	done := make(chan outcome, 1)
-	go func() {
+	t.inside.Go(func() {
 		o := outcome{exited: true}
 		defer func() {
 			if o.panicked = recover(); o.panicked != nil {
@@ -131,7 +135,7 @@ func (t *transaction) run(fn func() error) error {
 		}()
 		o.err = fn()
 		o.exited = false
-	}()
+	})
 	select {
 	case o := <-done:
 		switch {

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -30,8 +30,8 @@ type baselineEntry struct {
 	Count int `json:"count,omitempty"` // if it is there more than once
 }
 
-// writeBaseline writes the findings to a file; they are named from its folder.
-func writeBaseline(name string, s sources, findings []driver.Finding) error {
+// WriteBaseline writes the findings to a file; they are named from its folder.
+func WriteBaseline(name string, s Sources, findings []driver.Finding) error {
 	root, err := folderOf(name)
 	if err != nil {
 		return err
@@ -86,9 +86,9 @@ func readBaseline(name string) (map[fingerprint]int, error) {
 	return known, nil
 }
 
-// unknown are the findings that a baseline does not hold. Of equal ones, as many
+// Unknown are the findings that a baseline does not hold. Of equal ones, as many
 // are known as it counts.
-func unknown(name string, s sources, findings []driver.Finding) ([]driver.Finding, error) {
+func Unknown(name string, s Sources, findings []driver.Finding) ([]driver.Finding, error) {
 	root, err := folderOf(name)
 	if err != nil {
 		return nil, err
@@ -115,10 +115,11 @@ func folderOf(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return resolved(dir), nil
+	return Resolved(dir), nil
 }
 
-func resolved(dir string) string {
+// Resolved is a folder as the go command spells it, without symbolic links.
+func Resolved(dir string) string {
 	if r, err := filepath.EvalSymlinks(dir); err == nil {
 		return r
 	}

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -10,12 +10,12 @@ import (
 	"github.com/idemgen/idem/analyzers/driver"
 )
 
-// sources are the texts of the files that findings are in, read once.
-type sources map[string][]byte
+// Sources are the texts of the files that findings are in, read once.
+type Sources map[string][]byte
 
 // read gives the text of a file, or nothing if it cannot be read: what needs the
 // text of a line can do without.
-func (s sources) read(file string) []byte {
+func (s Sources) read(file string) []byte {
 	text, ok := s[file]
 	if !ok {
 		text, _ = os.ReadFile(file)
@@ -25,7 +25,7 @@ func (s sources) read(file string) []byte {
 }
 
 // line is a line of a file, from 1, without the space around it.
-func (s sources) line(file string, n int) string {
+func (s Sources) line(file string, n int) string {
 	for i, line := range bytes.Split(s.read(file), []byte("\n")) {
 		if i == n-1 {
 			return strings.TrimSpace(string(line))
@@ -35,7 +35,7 @@ func (s sources) line(file string, n int) string {
 }
 
 // column is a column as other tools count: in UTF-16 code units and not in bytes.
-func (s sources) column(p driver.Position) int {
+func (s Sources) column(p driver.Position) int {
 	lines := bytes.Split(s.read(p.File), []byte("\n"))
 	if p.Line < 1 || p.Line > len(lines) || p.Column < 1 || p.Column-1 > len(lines[p.Line-1]) {
 		return p.Column
@@ -44,7 +44,7 @@ func (s sources) column(p driver.Position) int {
 }
 
 // position is the place of a byte of a file.
-func (s sources) position(file string, offset int) driver.Position {
+func (s Sources) position(file string, offset int) driver.Position {
 	text := s.read(file)
 	before := text[:max(0, min(offset, len(text)))]
 	return driver.Position{File: file, Line: bytes.Count(before, []byte("\n")) + 1, Column: len(before) - bytes.LastIndexByte(before, '\n')}
@@ -66,13 +66,13 @@ type fingerprint struct {
 	Code    string `json:"code"` // the line that it is on
 }
 
-func (s sources) fingerprint(root string, f driver.Finding) fingerprint {
+func (s Sources) fingerprint(root string, f driver.Finding) fingerprint {
 	return fingerprint{f.Rule, filepath.ToSlash(driver.Relative(root, f.Pos.File)), f.Message, s.line(f.Pos.File, f.Pos.Line)}
 }
 
-// repository is the folder that files are named from where a whole repository is
+// Repository is the folder that files are named from where a whole repository is
 // meant: the one that a workflow names, or the nearest that holds a repository.
-func repository(dir string) string {
+func Repository(dir string) string {
 	if root := os.Getenv("GITHUB_WORKSPACE"); root != "" {
 		return root
 	}

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bufio"
@@ -14,15 +14,15 @@ import (
 	"github.com/idemgen/idem/analyzers/driver"
 )
 
-// changes are the lines that differ from a revision.
-type changes struct {
+// Changes are the lines that differ from a revision.
+type Changes struct {
 	whole map[string]bool     // files that it does not know
 	lines map[string][][2]int // first and last line of each hunk
 }
 
-// changesSince asks git what differs between a revision and the files as they are
+// Since asks git what differs between a revision and the files as they are
 // now, in a folder's repository.
-func changesSince(ctx context.Context, dir, revision string) (*changes, error) {
+func Since(ctx context.Context, dir, revision string) (*Changes, error) {
 	if strings.HasPrefix(revision, "-") {
 		return nil, fmt.Errorf("-new-from %s: not a revision", revision)
 	}
@@ -30,7 +30,7 @@ func changesSince(ctx context.Context, dir, revision string) (*changes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-new-from %s: %w", revision, err)
 	}
-	root := resolved(strings.TrimSuffix(string(top), "\n"))
+	root := Resolved(strings.TrimSuffix(string(top), "\n"))
 	if _, err := git(ctx, root, "rev-parse", "--verify", "--quiet", revision+"^{commit}"); err != nil {
 		return nil, fmt.Errorf("-new-from %s: the repository has no such revision (a shallow clone has none but the last: fetch it first)", revision)
 	}
@@ -38,7 +38,7 @@ func changesSince(ctx context.Context, dir, revision string) (*changes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-new-from %s: %w", revision, err)
 	}
-	c := &changes{whole: map[string]bool{}, lines: map[string][][2]int{}}
+	c := &Changes{whole: map[string]bool{}, lines: map[string][][2]int{}}
 	if err := c.read(root, diff); err != nil {
 		return nil, fmt.Errorf("-new-from %s: %w", revision, err)
 	}
@@ -71,7 +71,7 @@ func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 }
 
 // read reads a diff without context.
-func (c *changes) read(root string, diff []byte) error {
+func (c *Changes) read(root string, diff []byte) error {
 	scan := bufio.NewScanner(bytes.NewReader(diff))
 	scan.Buffer(nil, len(diff)+1)
 	file, old, added := "", 0, 0 // lines of the hunk yet to come: they may look like a header
@@ -138,8 +138,8 @@ func unquote(name string) (string, error) {
 	return strconv.Unquote(name)
 }
 
-// hold tells whether a finding, or a place that belongs to it, is in what changed.
-func (c *changes) hold(f driver.Finding) bool {
+// Hold tells whether a finding, or a place that belongs to it, is in what changed.
+func (c *Changes) Hold(f driver.Finding) bool {
 	if c.touch(f.Pos.File, f.Pos.Line, max(f.Pos.Line, f.End.Line)) {
 		return true
 	}
@@ -151,7 +151,7 @@ func (c *changes) hold(f driver.Finding) bool {
 	return false
 }
 
-func (c *changes) touch(file string, first, last int) bool {
+func (c *Changes) touch(file string, first, last int) bool {
 	if c.whole[file] {
 		return true
 	}

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -20,10 +20,10 @@ import (
 	"github.com/idemgen/idem/analyzers/driver"
 )
 
-// applyFixes applies the first fix of each finding that has one, unless it would
+// ApplyFixes applies the first fix of each finding that has one, unless it would
 // change what another has changed, and tells how many it has applied. A file whose
 // fixes do not go together stays as it is.
-func applyFixes(findings []driver.Finding) (fixed int, err error) {
+func ApplyFixes(findings []driver.Finding) (fixed int, err error) {
 	edits := map[string][]driver.Edit{}
 	count := map[string]int{}
 	for _, f := range findings {

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"encoding/json"
@@ -10,7 +10,8 @@ import (
 	"github.com/idemgen/idem/analyzers/driver"
 )
 
-func printText(w io.Writer, dir string, r driver.Report) {
+// Text writes a line for each finding, files named from dir.
+func Text(w io.Writer, dir string, r driver.Report) {
 	for _, list := range [][]driver.Finding{r.Findings, r.Notes} {
 		for _, f := range list {
 			f.Pos.File = driver.Relative(dir, f.Pos.File)
@@ -19,8 +20,8 @@ func printText(w io.Writer, dir string, r driver.Report) {
 	}
 }
 
-// printGitHub writes workflow commands, which a run shows beside the code.
-func printGitHub(w io.Writer, root string, r driver.Report) {
+// GitHub writes workflow commands, which a run shows beside the code.
+func GitHub(w io.Writer, root string, r driver.Report) {
 	line := func(kind string, f driver.Finding) {
 		file := filepath.ToSlash(driver.Relative(root, f.Pos.File))
 		fmt.Fprintf(w, "::%s file=%s,line=%d,col=%d", kind, property(file), f.Pos.Line, f.Pos.Column)
@@ -71,7 +72,8 @@ type jsonPosition struct {
 	Column int    `json:"column"`
 }
 
-func printJSON(w io.Writer, dir string, r driver.Report) error {
+// JSON writes one object; files are named from dir.
+func JSON(w io.Writer, dir string, r driver.Report) error {
 	position := func(p driver.Position) jsonPosition {
 		return jsonPosition{filepath.ToSlash(driver.Relative(dir, p.File)), p.Line, p.Column}
 	}
