@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -262,6 +263,38 @@ func TestPositionsAreReadFromTheirEnd(t *testing.T) {
 	} {
 		if got := parsePosition(s); got != want {
 			t.Errorf("%q: got %+v", s, got)
+		}
+	}
+}
+
+// A package that has nothing to say is not even parsed: of most dependencies a run
+// reads no file, which is what makes it cheap.
+func TestWhatCannotMatterIsNotParsed(t *testing.T) {
+	dir := t.TempDir()
+	facts := filepath.Join(dir, "facts")
+	for _, test := range []struct {
+		name, path, version, imports string
+		code                         int
+	}{
+		{"a dependency that imports nothing of the catalogue", "example.com/dep", "v1.0.0", "strings", 0},
+		{"a dependency that does", "example.com/dep", "v1.0.0", "net/http", 1},
+		{"a package of the module", "example.com/m", "", "strings", 1},
+	} {
+		data, err := json.Marshal(unit{
+			ID: test.path, Dir: dir, ImportPath: test.path, GoVersion: "go1.26", GoFiles: []string{filepath.Join(dir, "nosuch.go")},
+			ModulePath: test.path, ModuleVersion: test.version, ImportMap: map[string]string{test.imports: test.imports},
+			VetxOnly: true, VetxOutput: facts,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := filepath.Join(dir, "vet.cfg")
+		if err := os.WriteFile(cfg, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr strings.Builder
+		if code := Unit([]string{cfg}, &stdout, &stderr); code != test.code {
+			t.Errorf("%s: %d, want %d\n%s%s", test.name, code, test.code, stdout.String(), stderr.String())
 		}
 	}
 }

@@ -37,6 +37,24 @@ func TestOutputIsAsGofmtHasIt(t *testing.T) {
 	})
 }
 
+// Statements are what people have written, line breaks and all.
+func TestACommentHasNoBlanksAtTheEndOfItsLines(t *testing.T) {
+	for _, statement := range []string{"\n²", "one \n two\t\n", "one\u00a0\n\n  two ", "\u2028\nx"} {
+		p := billing()
+		p.Files[0].Contracts[0].Spec.Statement = value(statement)
+		outputs, err := emit.Package(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range outputs {
+			want, err := format.Source(o.Content)
+			if err != nil || !bytes.Equal(o.Content, want) {
+				t.Errorf("%q: %v\n%s", statement, err, cmp.Diff(string(want), string(o.Content)))
+			}
+		}
+	}
+}
+
 // anyPackage is the package billing with more contracts, and with other names,
 // types and texts.
 func anyPackage(t *rapid.T) *model.Package {

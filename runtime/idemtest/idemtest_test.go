@@ -298,8 +298,8 @@ func TestAProgramThatBreaksTheRulesIsFoundOut(t *testing.T) {
 					}
 				}
 			}),
-			change:  func(p *program) { p.Patience = 300 * time.Millisecond },
-			want:    "a delivery to process 1",
+			change: func(p *program) { p.Patience = 300 * time.Millisecond },
+			want:   "a delivery to process 1",
 		},
 		"a program without a contract": {
 			start:  with(chargeAndMail),

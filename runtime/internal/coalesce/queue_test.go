@@ -242,6 +242,29 @@ func TestCallersBeyondTheBoundWaitForAPlaceAsLongAsTheyLike(t *testing.T) {
 	b.wantError(patient, nil)
 }
 
+func TestAQueueHoldsNoMoreThanItsBound(t *testing.T) {
+	const bound = 2
+	b := newBench(t, 10, bound)
+	b.send(t.Context(), 2)
+	b.wantBatch(2)
+	var answers []<-chan error
+	for _, op := range []int{4, 6, 8, 10} {
+		answers = append(answers, b.send(t.Context(), op))
+	}
+	b.finish <- struct{}{}
+	for left := len(answers); left > 0; {
+		got := <-b.begin
+		if len(got) > bound {
+			t.Errorf("a batch of %v, where the queue holds %d", got, bound)
+		}
+		left -= len(got)
+		b.finish <- struct{}{}
+	}
+	for _, answer := range answers {
+		b.wantError(answer, nil)
+	}
+}
+
 func TestAnUrgentRequestNeedsNoPlaceAndHurriesItsBatch(t *testing.T) {
 	hurried := make(chan bool, 2)
 	block := make(chan struct{})
