@@ -39,7 +39,7 @@ func TestOutputIsAsGofmtHasIt(t *testing.T) {
 
 // Statements are what people have written, line breaks and all.
 func TestACommentHasNoBlanksAtTheEndOfItsLines(t *testing.T) {
-	for _, statement := range []string{"\n²", "one \n two\t\n", "one\u00a0\n\n  two ", "\u2028\nx"} {
+	for _, statement := range []string{"\x04\n²", "\n²", "one \n two\t\n", "one\u00a0\n\n  two ", "\u2028\nx"} {
 		p := billing()
 		p.Files[0].Contracts[0].Spec.Statement = value(statement)
 		outputs, err := emit.Package(p)
