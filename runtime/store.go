@@ -11,8 +11,8 @@ import (
 // call it themselves, they hand it to [NewLedger].
 //
 // All methods are safe for concurrent use. Every write is durable when it
-// returns without an error, unless it says MayLag. All times are the store's own: no method is told
-// what time it is, only how long something lasts.
+// returns without an error, unless it says MayLag. All times are the store's own: no
+// method is told what time it is, only how long something lasts.
 //
 // Tx is the type of the transactions in which the application's own writes and
 // the ledger's commit together, such as *sql.Tx.
@@ -313,9 +313,9 @@ type EffectWrite struct {
 	Mark Mark
 	// Message is the message that the effect sends, or nil.
 	Message *MessageWrite
-	// MayLag: the write need not be durable when it returns, see [Claim]. If it is
-	// undone the effect's guard finds out, or makes the call again. A store which may
-	// lose it while the program lives and goes on by it lets no answer of a read lag.
+	// MayLag: the write need not be durable when it returns, see [Claim]. It is set of
+	// results that the effect's guard finds again as they were, since a program may
+	// outlive its database's server and go on by what that has lost.
 	MayLag bool
 }
 

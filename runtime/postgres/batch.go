@@ -209,9 +209,7 @@ func (op *operation) mayLag() bool {
 	case op.claim != nil:
 		return op.claim.MayLag
 	case op.effect != nil:
-		// A server that crashes takes it from a program that lives, and goes on by it.
-		// The other guards come to the same result once more; a read may not.
-		return op.effect.MayLag && op.effect.Guard != idem.GuardRead
+		return op.effect.MayLag
 	}
 	return false
 }

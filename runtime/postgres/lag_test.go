@@ -32,14 +32,13 @@ func TestOnlyWhatMayLagLeavesTheDiskToTheNextWrite(t *testing.T) {
 	finished := effect
 	finished.State, finished.Live, finished.Restart, finished.MayLag = idem.EffectDone, false, false, true
 	read := finished
-	read.Name, read.Guard = "price", idem.GuardRead
+	read.Name, read.Guard, read.MayLag = "price", idem.GuardRead, false
 	strict := claim
 	strict.ID, strict.Token, strict.MayLag = idem.HashWorkID([]byte("two")), idem.Token{2}, false
 	for _, step := range []func() error{
 		func() error { _, err := s.Claim(t.Context(), claim); return err },
 		func() error { _, err := s.WriteEffect(t.Context(), effect); return err },
 		func() error { _, err := s.WriteEffect(t.Context(), finished); return err },
-		// What is decided by a read's answer must not outlive the answer.
 		func() error { _, err := s.WriteEffect(t.Context(), read); return err },
 		func() error {
 			_, err := s.End(t.Context(), idem.End{Fence: claim.Fence, State: idem.StateDone, Window: idem.For(time.Hour)})
