@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -154,8 +155,10 @@ func (c *codecs) seal(body Body, at Slot) (Body, error) {
 	return body, nil
 }
 
-// open takes the steps of a value back, the last one first.
+// open takes the steps of a value back, the last one first. No value has been through
+// one step twice: whoever can write the database could make a few bytes expand for ever.
 func (c *codecs) open(body Body, at Slot) (Body, error) {
+	taken := make([]string, 0, 4)
 	for {
 		i := strings.LastIndexByte(body.Codec, '+')
 		if i < 0 {
@@ -166,6 +169,10 @@ func (c *codecs) open(body Body, at Slot) (Body, error) {
 		if !known {
 			return Body{}, &stepError{name, fmt.Errorf("the value was stored as %s, and the ledger was made without a codec of that name: see WithFormerCodecs", body.Codec)}
 		}
+		if slices.Contains(taken, name) {
+			return Body{}, &stepError{name, fmt.Errorf("%w: it is said to have been through the step twice", ErrTampered)}
+		}
+		taken = append(taken, name)
 		data, err := codec.Decode(body.Data, variant, at)
 		if err != nil {
 			return Body{}, &stepError{name, err}

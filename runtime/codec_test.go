@@ -400,6 +400,7 @@ func TestOpenBodyReadsWhatRowsHold(t *testing.T) {
 	if want := `{"id":"` + long + `","amount":5}`; err != nil || string(payload) != want {
 		t.Errorf("the payload is %s, %v, want %s", payload, err, want)
 	}
+	twice := gzipped(t, gzipped(t, []byte(`"`+strings.Repeat("0", 1<<20)+`"`)))
 	for what, test := range map[string]struct {
 		body idem.Body
 		at   idem.Slot
@@ -410,6 +411,7 @@ func TestOpenBodyReadsWhatRowsHold(t *testing.T) {
 		"an effect's":          {work.Payload, idem.Slot{Work: work.ID, Effect: idem.EffectID{Name: "charge"}, Part: idem.PartPayload}, idem.ErrTampered},
 		"a key nobody has":     {idem.Body{Codec: "json+aesgcm:k0", Data: work.Payload.Data}, idem.Slot{}, idem.ErrKey},
 		"a codec nobody has":   {idem.Body{Codec: "json+zstd", Data: nil}, idem.Slot{}, idem.ErrUnreadable},
+		"one step twice":       {idem.Body{Codec: "json+gzip+gzip", Data: twice}, idem.Slot{}, idem.ErrTampered},
 		"what was not kept":    {idem.Body{Codec: idem.CodecDropped}, idem.Slot{}, idem.ErrResultDropped},
 		"what was not written": {idem.Body{}, idem.Slot{}, nil},
 	} {
@@ -417,6 +419,15 @@ func TestOpenBodyReadsWhatRowsHold(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", what, err, test.want)
 		}
 	}
+}
+
+func gzipped(t *testing.T, value []byte) []byte {
+	t.Helper()
+	stored, _, err := idem.Gzip().Encode(value, idem.Slot{})
+	if err != nil || stored == nil {
+		t.Fatalf("%d bytes did not become smaller: %v", len(value), err)
+	}
+	return stored
 }
 
 // named is a codec that only has a name.
