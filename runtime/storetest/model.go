@@ -24,6 +24,8 @@ type model struct {
 	messages map[idem.MessageID]idem.SentMessage
 	// successes are all works that came to their end.
 	successes []success
+	attempts  map[idem.WorkID][]idem.Attempt
+	audits    map[idem.WorkID][]idem.Audit // which outlive the work
 }
 
 // mark is the highest that was done in a series, and by which work.
@@ -38,12 +40,17 @@ type success struct {
 }
 
 func newModel() *model {
-	return &model{work: map[idem.WorkID]idem.Work{}, effects: map[idem.WorkID][]idem.EffectRow{}, aliases: map[idem.WorkID]idem.WorkID{}, marks: map[idem.Hash]mark{}, messages: map[idem.MessageID]idem.SentMessage{}}
+	return &model{work: map[idem.WorkID]idem.Work{}, effects: map[idem.WorkID][]idem.EffectRow{}, aliases: map[idem.WorkID]idem.WorkID{}, marks: map[idem.Hash]mark{}, messages: map[idem.MessageID]idem.SentMessage{}, attempts: map[idem.WorkID][]idem.Attempt{}, audits: map[idem.WorkID][]idem.Audit{}}
 }
 
 // forgotten tells whether a done row counts as none.
 func (m *model) forgotten(w idem.Work, now time.Time) bool {
-	if w.State != idem.StateDone || w.Forever || w.ExpiresAt.After(now) {
+	return w.State == idem.StateDone && m.over(w, now)
+}
+
+// over tells whether the window of ended work is.
+func (m *model) over(w idem.Work, now time.Time) bool {
+	if w.Forever || w.ExpiresAt.After(now) {
 		return false
 	}
 	return w.UntilSuccess == "" || slices.ContainsFunc(m.successes, func(s success) bool {
@@ -155,6 +162,8 @@ func (m *model) take(c idem.Claim, now time.Time) idem.Claimed {
 			Payload: c.Payload, PayloadHash: c.PayloadHash, PayloadShape: c.PayloadShape,
 			LockedUntil: now.Add(c.Lease), CreatedAt: now,
 		}
+		m.attempts[c.ID] = nil
+		m.begin(c, 1, now)
 		return idem.Claimed{Won: true, Work: m.work[c.ID]}
 	}
 	if w.State == idem.StateRunning && w.Token == c.Token { // an acknowledgement was lost
@@ -167,6 +176,9 @@ func (m *model) take(c idem.Claim, now time.Time) idem.Claimed {
 	mismatch := !c.AnyPayload && w.PayloadShape == c.PayloadShape && w.PayloadHash != c.PayloadHash
 	if !due && !abandoned || mismatch {
 		return idem.Claimed{Work: w}
+	}
+	if abandoned {
+		m.finish(c.ID, idem.Attempt{EndedAt: now, Outcome: "abandoned"})
 	}
 	if w.BudgetLeft == 0 {
 		w.State, w.Token, w.ErrorClass = idem.StateDead, idem.Token{}, ""
@@ -182,6 +194,7 @@ func (m *model) take(c idem.Claim, now time.Time) idem.Claimed {
 	w.Result, w.ExternalRef = idem.Body{}, ""
 	w.LockedUntil, w.NextAttemptAt = now.Add(c.Lease), time.Time{}
 	m.work[c.ID] = w
+	m.begin(c, w.Attempt, now)
 	return idem.Claimed{Won: true, Work: w, Effects: m.left(w)}
 }
 
@@ -313,6 +326,7 @@ func (m *model) end(e idem.End, now time.Time) (idem.Work, bool) {
 	}
 	w.SupersededBy = e.SupersededBy
 	m.work[e.ID] = w
+	m.finish(e.ID, idem.Attempt{EndedAt: now, Outcome: outcomeOf(e), Class: e.Class, Error: e.Error})
 	if e.State == idem.StateDone && e.SupersededBy.IsZero() {
 		m.successes = append(m.successes, success{w.Kind, w.Scope, w.CreatedAt})
 		m.raise(e, now)
@@ -343,11 +357,13 @@ func (m *model) renew(l idem.Lease, now time.Time) idem.Renewal {
 // purge mirrors Store.Purge and Store.PurgeMemory.
 func (m *model) purge(ids []idem.WorkID, now time.Time) {
 	for _, id := range ids {
-		if w, exists := m.work[id]; !exists || !m.forgotten(w, now) {
+		w := m.work[id]
+		if ended := w.State == idem.StateDone || !w.Acknowledged.IsZero(); !ended || !m.over(w, now) {
 			continue
 		}
 		delete(m.work, id)
 		delete(m.effects, id)
+		delete(m.attempts, id)
 		maps.DeleteFunc(m.aliases, func(_, leadsTo idem.WorkID) bool { return leadsTo == id })
 		maps.DeleteFunc(m.marks, func(_ idem.Hash, high mark) bool { return high.id == id })
 	}
@@ -356,15 +372,6 @@ func (m *model) purge(ids []idem.WorkID, now time.Time) {
 			return e.Key == msg.Key && (e.State == idem.EffectStarted || e.State == idem.EffectUnknown)
 		}))
 	})
-}
-
-// lookup mirrors Store.Lookup.
-func (m *model) lookup(id idem.WorkID, now time.Time) idem.Work {
-	w, lives := m.alive(id, now)
-	if !lives {
-		return idem.Work{}
-	}
-	return w
 }
 
 func later(a, b time.Time) time.Time {
@@ -402,6 +409,7 @@ func testModel[Tx any](h *harness[Tx]) {
 			"effect":  r.effect,
 			"end":     r.end,
 			"renew":   r.renew,
+			"amend":   r.amend,
 			"purge":   r.purge,
 			"advance": func(t *rapid.T) { h.clock.advance(draw(t, "time", durations...)) },
 			"":        r.check,
@@ -452,6 +460,7 @@ func (r *history[Tx]) claim(t *rapid.T) {
 		Lease: draw(t, "lease", durations...), Budget: draw(t, "budget", 1, 2, 4), Window: r.window(t, "claim's window"), Payload: body(t, "payload"),
 		PayloadHash: draw(t, "hash", idem.Hash{}, hash("1"), hash("1"), hash("1"), hash("2")), PayloadShape: draw(t, "shape", "a", "a", "a", "b"),
 		AnyPayload: draw(t, "any payload", true, false), MayLag: draw(t, "may lag", true, false),
+		Release: draw(t, "release", "", "v1"), CorrelationID: draw(t, "correlation", "", "trace"),
 	}
 	// Any work may have been called anything: finer and coarser identities, and
 	// inputs that no old version took.
@@ -554,12 +563,12 @@ func (r *history[Tx]) purge(t *rapid.T) {
 // check looks at everything after every step.
 func (r *history[Tx]) check(t *rapid.T) {
 	for _, id := range r.ids {
-		got, err := r.h.store.Lookup(r.h.ctx, id)
+		got, err := r.h.store.Inspect(r.h.ctx, id)
 		if err != nil {
-			t.Fatalf("lookup: %v", err)
+			t.Fatalf("inspect: %v", err)
 		}
-		got.Now = time.Time{}
-		r.same(t, "lookup", got, r.model.lookup(id, r.h.clock.Now()))
+		got.Work.Now = time.Time{}
+		r.same(t, "inspect", got, r.model.inspect(id, r.h.clock.Now()))
 	}
 }
 
