@@ -17,6 +17,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
+	"gopkg.in/yaml.v3"
 
 	"github.com/idemgen/idem/analyzers"
 	"github.com/idemgen/idem/analyzers/driver"
@@ -143,16 +144,33 @@ func main() {
 }
 `
 
-const golangciConfig = `version: "2"
-linters:
-  default: none
-  enable: [idemlint]
-  settings:
-    custom:
-      idemlint: {type: module, description: effects that happen twice}
-issues: {max-issues-per-linter: 0, max-same-issues: 0, uniq-by-line: false}
-output: {show-stats: false, formats: {json: {path: stdout}}}
-`
+// golangciConfig runs the linter alone, with the catalogue of the packages under
+// test, which stands in a file that the other drivers read.
+func golangciConfig(t *testing.T, dir string) []byte {
+	t.Helper()
+	src, err := os.ReadFile(filepath.Join(dir, ".idemlint.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var catalogue any
+	if err := yaml.Unmarshal(src, &catalogue); err != nil {
+		t.Fatal(err)
+	}
+	type m = map[string]any
+	text, err := yaml.Marshal(m{
+		"version": "2",
+		"linters": m{
+			"default": "none", "enable": []string{Name},
+			"settings": m{"custom": m{Name: m{"type": "module", "description": "effects that happen twice", "settings": m{"catalogue": catalogue}}}},
+		},
+		"issues": m{"max-issues-per-linter": 0, "max-same-issues": 0, "uniq-by-line": false},
+		"output": m{"show-stats": false, "formats": m{"json": m{"path": "stdout"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
 
 // TestGolangciLintFindsWhatGoVetFinds builds a golangci-lint with the plugin, which
 // takes minutes: it runs if IDEM_TEST_GOLANGCI is set.
@@ -173,7 +191,7 @@ func TestGolangciLintFindsWhatGoVetFinds(t *testing.T) {
 	scratch := t.TempDir()
 	tool := buildGolangci(t, scratch)
 	config := filepath.Join(scratch, "golangci.yml")
-	if err := os.WriteFile(config, []byte(golangciConfig), 0o644); err != nil {
+	if err := os.WriteFile(config, golangciConfig(t, dir), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(tool, "run", "--config", config, "--path-mode", "abs", "--issues-exit-code", "0", "./...")
