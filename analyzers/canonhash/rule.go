@@ -22,7 +22,7 @@ type checker struct {
 func check(p *rule.Pass, fn *rule.Function) {
 	c := &checker{p, fn}
 	c.dropsQuery()
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.BinaryExpr:
 			if !c.nested(n) {

@@ -36,7 +36,7 @@ func (c *checker) rawURL(fn *types.Func, call *ast.CallExpr) {
 // it does.
 func (c *checker) normalises() bool {
 	found := false
-	ast.Inspect(c.fn.Decl, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
 			if fn := summary.Callee(c.TypesInfo, call); fn != nil && fn.Pkg() != nil {
 				name := strings.ToLower(fn.Name())
@@ -65,7 +65,7 @@ func namesURL(name string) bool {
 // at its query, where the package uses what it returns as a key.
 func (c *checker) dropsQuery() {
 	used := map[string]ast.Expr{}
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)
 		if ok && isURL(c.TypesInfo.TypeOf(sel.X)) && used[sel.Sel.Name] == nil {
 			used[sel.Sel.Name] = sel
@@ -114,7 +114,7 @@ func (c *checker) keyOfCallers() (way []string) {
 				continue
 			}
 			fn := &rule.Function{Decl: decl, File: file}
-			ast.Inspect(decl.Body, func(n ast.Node) bool {
+			c.Inspect(decl.Body, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
 				if !ok || way != nil {
 					return way == nil

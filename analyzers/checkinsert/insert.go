@@ -32,7 +32,7 @@ func (c *checker) inserted(g rule.Guard) {
 		return
 	}
 	keys := c.keysOf(g.Check)
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || !g.Guards(c.fn, call) {
 			return true
@@ -140,7 +140,7 @@ func containsOne(words []string, any ...string) bool {
 func (c *checker) taken(g rule.Guard) string {
 	keys := c.keysOf(g.Check)
 	what := ""
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || what != "" || !g.Guards(c.fn, call) {
 			return what == ""

@@ -49,7 +49,7 @@ func (c *checker) recorded(g rule.Guard) {
 	if store == "" || len(keys) == 0 || c.inMemory(g.Check) {
 		return
 	}
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		set, ok := n.(*ast.CallExpr)
 		if !ok || set == g.Check || rule.Receiver(set) != store || !c.records(set) || !g.Guards(c.fn, set) {
 			return true
@@ -88,7 +88,7 @@ func (c *checker) between(g rule.Guard, set *ast.CallExpr, mark bool) (rule.Act,
 		return rule.Act{}, false
 	}
 	var found rule.Act
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if ok && found.Call == nil && call != set && c.Works(call) && g.Guards(c.fn, call) && c.fn.Before(call, set) {
 			found = rule.Act{Call: call, Way: []string{rule.CallName(call)}}

@@ -54,7 +54,7 @@ func (c *checker) acknowledged(ack *ast.CallExpr) {
 // cannot.
 func (c *checker) keeps(b *ast.BlockStmt) bool {
 	found := false
-	ast.Inspect(b, func(n ast.Node) bool {
+	c.Inspect(b, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || c.Logs(call) || c.isAck(call) {
 			return true

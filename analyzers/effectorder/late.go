@@ -21,7 +21,7 @@ func (c *checker) late(m *ast.CallExpr) {
 	if i < 0 || rule.Receiver(m) == "" {
 		return
 	}
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || c.fn.Within(call, loop) || !c.fn.Before(loop, call) || rule.Receiver(call) != rule.Receiver(m) || !saves(call) {
 			return true

@@ -119,7 +119,7 @@ func (c *checker) doneConstant(e ast.Expr) bool {
 // before the call says that work is over.
 func (c *checker) setBefore(call *ast.CallExpr, obj types.Object) bool {
 	done := false
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
 		if !ok || len(a.Lhs) != len(a.Rhs) || !c.fn.Before(a, call) {
 			return true

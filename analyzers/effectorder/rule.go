@@ -27,7 +27,7 @@ type checker struct {
 func check(p *rule.Pass, fn *rule.Function) {
 	c := &checker{Pass: p, fn: fn}
 	var calls []*ast.CallExpr
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
 			calls = append(calls, call)
 			if c.isMark(call) {
@@ -90,7 +90,7 @@ func (c *checker) done(m *ast.CallExpr) (rule.Act, bool) {
 			continue
 		}
 		var work *ast.CallExpr
-		ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+		c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && work == nil && call != m && c.Works(call) && g.Guards(c.fn, call) && c.fn.Before(call, m) {
 				work = call
 			}
@@ -160,7 +160,7 @@ func isSetNX(name string) bool {
 // takesBack tells whether the function undoes marks.
 func (c *checker) takesBack() bool {
 	found := false
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return !found
@@ -192,7 +192,7 @@ func (c *checker) about(call *ast.CallExpr) map[types.Object]bool {
 	all := map[types.Object]bool{}
 	var add func(n ast.Node, depth int)
 	add = func(n ast.Node, depth int) {
-		ast.Inspect(n, func(n ast.Node) bool {
+		c.Inspect(n, func(n ast.Node) bool {
 			if _, ok := n.(*ast.FuncLit); ok {
 				return false
 			}
@@ -234,7 +234,7 @@ func (c *checker) tells(v *types.Var) bool {
 // definitions are the expressions that a variable gets its values from.
 func (c *checker) definitions(v *types.Var) []ast.Expr {
 	var all []ast.Expr
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
 		if !ok || a.Tok != token.DEFINE && a.Tok != token.ASSIGN {
 			return true

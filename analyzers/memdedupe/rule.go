@@ -37,7 +37,7 @@ func check(p *rule.Pass, fn *rule.Function) {
 	if !ok {
 		return
 	}
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		if o, ok := c.op(n); ok {
 			c.ops = append(c.ops, o)
 		}
@@ -233,7 +233,7 @@ func negated(e ast.Expr) bool {
 // released tells whether the function takes marks back by a method.
 func (c *checker) released(check op) bool {
 	found := false
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
 			if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && types.ExprString(sel.X) == check.store {
 				words := catalogue.Words(sel.Sel.Name)

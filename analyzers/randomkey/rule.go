@@ -39,9 +39,9 @@ func report(p *rule.Pass, fn *rule.Function, sink summary.Sink, os summary.Origi
 		if o.Partial {
 			message = "key is new on every attempt where none is given"
 		}
-		node := callAt(fn.Decl, o)
-		if node == nil {
-			node = sink.Expr
+		var node ast.Expr = sink.Expr
+		if call := fn.CallAt(o.Pos); call != nil {
+			node = call
 		}
 		p.Report(fn, rule.Finding{
 			Node: node, Source: o.Pos, Message: message,
@@ -64,23 +64,12 @@ func identifies(p *rule.Pass, fn *rule.Function, o summary.Origin) bool {
 	return slices.ContainsFunc(names, catalogue.NamesEntity)
 }
 
-func callAt(decl *ast.FuncDecl, o summary.Origin) ast.Expr {
-	var found ast.Expr
-	ast.Inspect(decl, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && call.Pos() == o.Pos && found == nil {
-			found = call
-		}
-		return found == nil
-	})
-	return found
-}
-
 // harmless tells whether the key is for an operation that may be repeated: it is
 // an argument of one, or part of the options that are handed to one.
 func harmless(p *rule.Pass, fn *rule.Function, sink summary.Sink) bool {
 	owner := owners(p, fn, sink)
 	safe := false
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || !takes(p, call, sink, owner) {
 			return true
@@ -103,7 +92,7 @@ func owners(p *rule.Pass, fn *rule.Function, sink summary.Sink) []types.Object {
 		return []types.Object{p.TypesInfo.ObjectOf(id)}
 	}
 	var all []types.Object
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == len(a.Rhs) {
 			for i, rhs := range a.Rhs {
 				if id, ok := a.Lhs[i].(*ast.Ident); ok && contains(rhs, sink.Owner) {

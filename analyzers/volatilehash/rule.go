@@ -31,7 +31,7 @@ func check(p *rule.Pass, fn *rule.Function) {
 	}
 	c := &checker{p, fn, obj, map[token.Pos]bool{}}
 	c.sinks()
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
 			c.call(call)
 		}
@@ -125,7 +125,7 @@ func (c *checker) besides(os summary.Origins, o summary.Origin) bool {
 // own fields have origins of their own.
 func (c *checker) sameParam(param, field summary.Origin) bool {
 	found := false
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)
 		if !ok || sel.Pos() != field.Pos {
 			return !found
@@ -180,7 +180,7 @@ func (c *checker) report(o summary.Origin, message, goal string) {
 // nodeAt is the expression that begins at a position: the call or the field.
 func (c *checker) nodeAt(pos token.Pos) ast.Node {
 	var found ast.Node
-	ast.Inspect(c.fn.Decl, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl, func(n ast.Node) bool {
 		switch n.(type) {
 		case *ast.CallExpr, *ast.SelectorExpr, *ast.Ident, *ast.CompositeLit, *ast.UnaryExpr:
 			if found == nil && n.Pos() == pos {

@@ -42,8 +42,10 @@ func says(n string, words []string) bool {
 
 // fold makes Idempotency-Key, idempotency_key and IdempotencyKey one.
 func fold(name string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(name))
+	return strings.ToLower(separators.Replace(name))
 }
+
+var separators = strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
 
 // IsLookup tells whether a function of this name only looks: what reaches its
 // parameters is compared, not recorded.

@@ -139,7 +139,7 @@ func isRequest(t types.Type) bool {
 // POST or PATCH to what does not name a question.
 func made(p *rule.Pass, fn *rule.Function, req types.Object) (string, bool) {
 	name, all := "", true
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
 		if !ok || len(a.Rhs) != 1 {
 			return true
@@ -166,7 +166,7 @@ func made(p *rule.Pass, fn *rule.Function, req types.Object) (string, bool) {
 func asks(p *rule.Pass, call *ast.CallExpr) bool {
 	found := false
 	for _, arg := range call.Args {
-		ast.Inspect(arg, func(n ast.Node) bool {
+		p.Inspect(arg, func(n ast.Node) bool {
 			if e, ok := n.(ast.Expr); ok {
 				if v := p.TypesInfo.Types[e].Value; v != nil && v.Kind() == constant.String {
 					found = found || catalogue.NamesRead(strings.ReplaceAll(constant.StringVal(v), "api.", ""))

@@ -47,7 +47,7 @@ func (l *look) function(decl *ast.FuncDecl, depth int) bool {
 	}
 	found := false
 	var next []*ast.FuncDecl
-	ast.Inspect(decl, func(n ast.Node) bool {
+	l.p.Inspect(decl, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
 			found = found || keyWord(n.Name)
@@ -70,13 +70,15 @@ func (l *look) function(decl *ast.FuncDecl, depth int) bool {
 	return found || slices.ContainsFunc(next, func(d *ast.FuncDecl) bool { return l.function(d, depth+1) })
 }
 
+var separators = strings.NewReplacer("-", "", "_", "", " ", "")
+
 // keyWord tells whether a name is of a key, or of the answer that the work has been
 // done already.
 func keyWord(name string) bool {
 	if catalogue.NamesKey(name) {
 		return true
 	}
-	n := strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name))
+	n := strings.ToLower(separators.Replace(name))
 	for _, w := range []string{"idempot", "dedup", "duplicate", "conflict", "alreadyexist", "clienttoken", "clientrequesttoken", "clientorderid", "uniquekey", "externalid", "x-request-id", "xrequestid", "already"} {
 		if strings.Contains(n, w) {
 			return true

@@ -38,7 +38,7 @@ func Find(p *rule.Pass, fn *rule.Function) []Retry {
 		return all
 	}
 	// A helper whose name says nothing sends for a function whose name does.
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
@@ -68,7 +68,7 @@ func Find(p *rule.Pass, fn *rule.Function) []Retry {
 // around an effect must say if it is an HTTP request.
 func local(p *rule.Pass, fn *rule.Function, said voice) []Retry {
 	var all []Retry
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ForStmt:
 			if r, ok := ofLoop(p, fn, n, n.Body, false, said); ok {
@@ -110,7 +110,7 @@ func ofLoop(p *rule.Pass, fn *rule.Function, loop ast.Stmt, body *ast.BlockStmt,
 	if changesItem(p, loop, body) {
 		return Retry{}, false
 	}
-	for _, call := range calls(body) {
+	for _, call := range calls(p, body) {
 		act, ok := effect(p, fn, call, said)
 		if !ok {
 			continue
@@ -149,15 +149,15 @@ func head(loop ast.Stmt) ast.Node { return keyword{loop.Pos(), loop.Pos() + toke
 
 // calls are those that each round makes: not in loops of their own, nor in
 // functions that are only declared or started.
-func calls(body ast.Node) []*ast.CallExpr {
+func calls(p *rule.Pass, body ast.Node) []*ast.CallExpr {
 	var all []*ast.CallExpr
-	ast.Inspect(body, func(n ast.Node) bool {
+	p.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit, *ast.GoStmt, *ast.DeferStmt, *ast.ForStmt, *ast.RangeStmt:
 			return n == body
 		case *ast.CallExpr:
 			if lit, ok := ast.Unparen(n.Fun).(*ast.FuncLit); ok {
-				all = append(all, calls(lit.Body)...)
+				all = append(all, calls(p, lit.Body)...)
 			}
 			all = append(all, n)
 		}
@@ -182,7 +182,7 @@ func changesItem(p *rule.Pass, loop ast.Stmt, body *ast.BlockStmt) bool {
 		}
 	}
 	if post != nil {
-		ast.Inspect(post, func(n ast.Node) bool {
+		p.Inspect(post, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok {
 				counters[p.TypesInfo.ObjectOf(id)] = true
 			}
@@ -190,14 +190,14 @@ func changesItem(p *rule.Pass, loop ast.Stmt, body *ast.BlockStmt) bool {
 		})
 	}
 	found := false
-	ast.Inspect(body, func(n ast.Node) bool {
+	p.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.UnaryExpr:
 			if n.Op == token.ARROW && !isTime(p, n.X) {
 				found = true
 			}
 		case *ast.IndexExpr:
-			ast.Inspect(n.Index, func(n ast.Node) bool {
+			p.Inspect(n.Index, func(n ast.Node) bool {
 				if id, ok := n.(*ast.Ident); ok && counters[p.TypesInfo.ObjectOf(id)] {
 					found = true
 				}
@@ -300,7 +300,7 @@ func ofHelper(p *rule.Pass, fn *rule.Function, call *ast.CallExpr, said voice) (
 		if lit == nil || at >= 0 && !slices.Contains(summary.Operands(p.TypesInfo, call, at), arg) {
 			continue
 		}
-		for _, inner := range calls(lit.Body) {
+		for _, inner := range calls(p, lit.Body) {
 			if act, ok := effect(p, fn, inner, said); ok {
 				return Retry{Node: call.Fun, Body: lit.Body, Act: act, Name: summary.DisplayName(callee), Bounded: !endless || limited(p, fn, call)}, true
 			}
@@ -317,7 +317,7 @@ func literal(p *rule.Pass, fn *rule.Function, e ast.Expr) *ast.FuncLit {
 	case *ast.Ident: // op := func() error { … }
 		obj := p.TypesInfo.ObjectOf(e)
 		var found *ast.FuncLit
-		ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+		p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 			if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == len(a.Rhs) {
 				for i, lhs := range a.Lhs {
 					if id, ok := lhs.(*ast.Ident); ok && obj != nil && p.TypesInfo.ObjectOf(id) == obj {
@@ -363,7 +363,7 @@ func helper(p *rule.Pass, fn *types.Func) (at catalogue.Place, endless, ok bool)
 // has none of its own.
 func limited(p *rule.Pass, fn *rule.Function, call *ast.CallExpr) bool {
 	found := false
-	ast.Inspect(fn.Decl, func(n ast.Node) bool {
+	p.Inspect(fn.Decl, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && n.Pos() != call.Fun.Pos() {
 			l := strings.ToLower(id.Name)
 			for _, w := range []string{"max", "limit", "elapsed", "attempts", "tries", "retries", "deadline", "timeout", "withcontext", "permanent", "stop"} {

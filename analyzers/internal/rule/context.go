@@ -223,12 +223,9 @@ func (w *forward) uses(obj types.Object) {
 		return
 	}
 	w.vars[obj] = true
-	ast.Inspect(w.fn.Decl.Body, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && w.TypesInfo.Uses[id] == obj {
-			w.value(id)
-		}
-		return true
-	})
+	for _, id := range w.fn.uses(w.TypesInfo)[obj] {
+		w.value(id)
+	}
 	results := w.fn.Decl.Type.Results
 	if results != nil && results.Pos() <= v.Pos() && v.Pos() < results.End() {
 		w.Returned = true // a named result

@@ -24,10 +24,10 @@ type Guard struct {
 // Guards are those of a function, in the order of the source.
 func (p *Pass) Guards(fn *Function) []Guard {
 	var all []Guard
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			ast.Inspect(n.Cond, func(c ast.Node) bool { // if store.Seen(id) {
+			p.Inspect(n.Cond, func(c ast.Node) bool { // if store.Seen(id) {
 				if call, ok := c.(*ast.CallExpr); ok && p.isBool(call) && Looks(p.TypesInfo, call) {
 					if found, ok := p.polarity(n.Cond, vars{call: call}); ok {
 						all = append(all, Guard{Check: call, If: n, Found: found != inverted(p.TypesInfo, call)})
@@ -299,7 +299,7 @@ func (g Guard) Guards(fn *Function, n ast.Node) bool {
 // care of what is there already.
 func (p *Pass) Exclusive(fn *Function) bool {
 	found := false
-	ast.Inspect(fn.Decl, func(n ast.Node) bool {
+	p.Inspect(fn.Decl, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
 			found = found || excludesOthers(n.Name)

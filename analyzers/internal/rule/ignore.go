@@ -16,6 +16,7 @@ type ignore struct {
 	reason   string
 	own      bool // //idemlint:ignore, which must have a reason and a use
 	from, to int  // lines
+	last     int  // the last line of this one and those before it in their order
 	used     bool
 }
 
@@ -31,6 +32,12 @@ func ignoresOf(fset *token.FileSet, file *ast.File) []*ignore {
 	}
 	if len(all) > 0 {
 		extend(fset, file, all)
+	}
+	slices.SortStableFunc(all, func(a, b *ignore) int { return a.from - b.from })
+	last := 0
+	for _, ig := range all {
+		last = max(last, ig.to)
+		ig.last = last
 	}
 	return all
 }
@@ -72,11 +79,17 @@ func parseIgnore(c *ast.Comment) *ignore {
 // argument that begins on its line or, if it has a line of its own, on the next line of code.
 func extend(fset *token.FileSet, file *ast.File, all []*ignore) {
 	line := func(pos token.Pos) int { return fset.PositionFor(pos, false).Line }
-	ends := map[int]int{} // by first line: last line of the outermost node
+	ends := map[int]int{}            // by first line: last line of the outermost node
+	closes := map[int][]token.Pos{} // by line: where nodes end
 	add := func(n ast.Node) {
 		ends[line(n.Pos())] = max(ends[line(n.Pos())], line(n.End()))
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
+		switch n.(type) {
+		case nil, *ast.File, *ast.Comment, *ast.CommentGroup:
+		default:
+			closes[line(n.End())] = append(closes[line(n.End())], n.End())
+		}
 		switch n := n.(type) {
 		case *ast.BlockStmt:
 		case ast.Stmt, ast.Decl, ast.Spec, *ast.Field:
@@ -103,31 +116,10 @@ func extend(fset *token.FileSet, file *ast.File, all []*ignore) {
 		i, found := slices.BinarySearch(lines, at)
 		if found {
 			ig.to = ends[at]
-		} else if i < len(lines) && alone(fset, file, ig.comment) {
+		} else if alone := !slices.ContainsFunc(closes[at], func(end token.Pos) bool { return end <= ig.comment.Pos() }); alone && i < len(lines) {
 			ig.from, ig.to = lines[i], ends[lines[i]]
 		}
 	}
-}
-
-// alone tells whether a comment has its line for itself.
-func alone(fset *token.FileSet, file *ast.File, c *ast.Comment) bool {
-	line := fset.PositionFor(c.Pos(), false).Line
-	alone := true
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n.(type) {
-		case nil:
-			return false
-		case *ast.File:
-			return true
-		case *ast.Comment, *ast.CommentGroup:
-			return false
-		}
-		if n.End() <= c.Pos() && fset.PositionFor(n.End(), false).Line == line {
-			alone = false
-		}
-		return alone
-	})
-	return alone
 }
 
 func (ig *ignore) covers(rule string, line int) bool {
@@ -143,8 +135,9 @@ func (ig *ignore) covers(rule string, line int) bool {
 func (p *Pass) ignored(pos token.Pos) bool {
 	line := p.Fset.PositionFor(pos, false).Line
 	found := false
-	for _, ig := range p.ignores {
-		if ig.covers(p.doc.Name, line) {
+	i, _ := slices.BinarySearchFunc(p.ignores, line+1, func(ig *ignore, line int) int { return ig.from - line })
+	for i--; i >= 0 && p.ignores[i].last >= line; i-- {
+		if ig := p.ignores[i]; ig.covers(p.doc.Name, line) {
 			ig.used, found = true, true
 		}
 	}

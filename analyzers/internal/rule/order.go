@@ -212,7 +212,7 @@ func (p *Pass) branches(cond *ast.IfStmt, err types.Object) Handling {
 // Mentions tells whether a node uses a variable.
 func (p *Pass) Mentions(n ast.Node, obj types.Object) bool {
 	found := false
-	ast.Inspect(n, func(n ast.Node) bool {
+	p.Inspect(n, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && obj != nil && p.TypesInfo.ObjectOf(id) == obj {
 			found = true
 		}
@@ -253,21 +253,40 @@ func (p *Pass) OnlyLogs(b *ast.BlockStmt) bool {
 
 // Logs tells whether a call writes to a log, a metric or a trace.
 func (p *Pass) Logs(call *ast.CallExpr) bool {
+	if p.logs == nil {
+		p.logs = map[*ast.CallExpr]bool{}
+	}
+	if known, ok := p.logs[call]; ok {
+		return known
+	}
+	chain, logs := p.observes(call)
+	for _, c := range chain { // each asks the same of what it is called on
+		p.logs[c] = logs
+	}
+	return logs
+}
+
+// observes looks along a chain of calls, as far as it takes to tell.
+func (p *Pass) observes(call *ast.CallExpr) (chain []*ast.CallExpr, logs bool) {
 	for e := ast.Expr(call); ; {
 		switch x := ast.Unparen(e).(type) {
 		case *ast.CallExpr:
+			if known, ok := p.logs[x]; ok {
+				return chain, known
+			}
+			chain = append(chain, x)
 			e = x.Fun
 		case *ast.SelectorExpr:
 			if obs(x.Sel.Name) || slices.Contains(levels, x.Sel.Name) && !p.isPackage(x.X) {
-				return true
+				return chain, true
 			}
 			e = x.X
 		case *ast.IndexExpr:
 			e = x.X
 		case *ast.Ident:
-			return obs(x.Name)
+			return chain, obs(x.Name)
 		default:
-			return false
+			return chain, false
 		}
 	}
 }

@@ -24,7 +24,7 @@ const maxCalls = 2
 // Acts are the outward effects of a function, in the order of the source.
 func (p *Pass) Acts(fn *Function) []Act {
 	var all []Act
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
 			if a, ok := p.Outward(fn, call); ok {
 				all = append(all, a)
@@ -117,7 +117,7 @@ func (p *Pass) look(fn *types.Func, depth int) Act {
 		return Act{}
 	}
 	var found Act
-	ast.Inspect(decl.Body, func(n ast.Node) bool {
+	p.Inspect(decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || len(found.Way) > 0 {
 			return len(found.Way) == 0

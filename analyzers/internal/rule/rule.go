@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -146,8 +147,10 @@ type Pass struct {
 	doc      Doc
 	ignores  []*ignore // of the file being looked at
 	reported map[string]bool
+	visits   int // nodes looked at for the function at hand
 
 	acts  map[actKey]Act
+	logs  map[*ast.CallExpr]bool
 	decls map[*types.Func]*ast.FuncDecl
 	impls map[types.Type][]types.Type // by interface: what implements it
 }
@@ -157,7 +160,40 @@ type Function struct {
 	Decl *ast.FuncDecl
 	File *ast.File
 
+	// What has been looked up once, since rules ask for each thing that they find.
 	parents map[ast.Node]ast.Node
+	idents  map[types.Object][]*ast.Ident
+	calls   map[token.Pos]*ast.CallExpr
+}
+
+// CallAt is the outermost call that begins at a place, or nil.
+func (fn *Function) CallAt(pos token.Pos) *ast.CallExpr {
+	if fn.calls == nil {
+		fn.calls = map[token.Pos]*ast.CallExpr{}
+		ast.Inspect(fn.Decl, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && fn.calls[call.Pos()] == nil {
+				fn.calls[call.Pos()] = call
+			}
+			return true
+		})
+	}
+	return fn.calls[pos]
+}
+
+// uses are the places where the function's body uses objects.
+func (fn *Function) uses(info *types.Info) map[types.Object][]*ast.Ident {
+	if fn.idents == nil {
+		fn.idents = map[types.Object][]*ast.Ident{}
+		ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if obj := info.Uses[id]; obj != nil {
+					fn.idents[obj] = append(fn.idents[obj], id)
+				}
+			}
+			return true
+		})
+	}
+	return fn.idents
 }
 
 func (p *Pass) run(tests bool, look func(*Pass, *ast.File)) {
@@ -176,12 +212,35 @@ func (p *Pass) run(tests bool, look func(*Pass, *ast.File)) {
 // one looks at one function; a fault of the rule becomes a note, so that the rest
 // of the package is looked at and somebody sees it.
 func (p *Pass) one(fn *Function, check func(*Pass, *Function)) {
+	p.visits = 0
 	defer func() {
-		if r := recover(); r != nil {
+		switch r := recover(); r {
+		case nil, errTooLarge:
+		default:
 			p.Note(fn, fmt.Errorf("%v", r))
 		}
 	}()
 	check(p, fn)
+}
+
+// maxVisits bounds the work of a rule on one function: a rule looks through the
+// function again for each thing that it finds there, which in functions that
+// programs have written comes to hours. Those that people write stay below a
+// hundredth of it.
+const maxVisits = 2_000_000
+
+// errTooLarge is how a rule leaves a function that would take too long.
+var errTooLarge = errors.New("too large")
+
+// Inspect is ast.Inspect within the bounds of a rule's work. A function that
+// exceeds them is left, with what has been found in it so far.
+func (p *Pass) Inspect(n ast.Node, f func(ast.Node) bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if p.visits++; p.visits > maxVisits {
+			panic(errTooLarge)
+		}
+		return f(n)
+	})
 }
 
 // NoteCategory marks diagnostics that say that the tool could not do its work.

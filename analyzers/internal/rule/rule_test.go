@@ -171,6 +171,33 @@ func TestAPanicIsANoteAndTheRestIsLookedAt(t *testing.T) {
 	}
 }
 
+// TestARuleLeavesAFunctionThatIsTooLarge has a rule that goes through the function
+// for each node of it.
+func TestARuleLeavesAFunctionThatIsTooLarge(t *testing.T) {
+	const statements = 1000
+	src := "package m\n\nfunc f() {\n" + strings.Repeat("\tf()\n", statements) + "}\n\nfunc g() {\n\tf()\n}\n"
+	found := look(t, "m.go", "example.com/m", own, src, func(p *Pass, fn *Function) {
+		p.Inspect(fn.Decl, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				p.Inspect(fn.Decl, func(ast.Node) bool { return true })
+				p.Report(fn, Finding{Node: call, Message: "call"})
+			}
+			if p.visits > maxVisits {
+				t.Fatalf("%d nodes", p.visits)
+			}
+			return true
+		})
+	})
+	if n := len(found); n < 100 || n > statements || found[statements+7] != "call" {
+		t.Errorf("%d findings, in the next function %q", n, found[statements+7])
+	}
+	for line, message := range found {
+		if message != "call" {
+			t.Errorf("%d: %s", line, message)
+		}
+	}
+}
+
 func TestASourceIsReportedOncePerFunction(t *testing.T) {
 	src := "package m\n\nfunc f() {\n\ta()\n\ta()\n}\n\nfunc g() {\n\ta()\n}\n"
 	source := token.NoPos

@@ -84,11 +84,16 @@ func (e *engine) export() bool {
 	return exported
 }
 
+// maxRounds bounds how often functions that call each other are looked at. What has
+// a way is dropped after maxWay steps anyhow; only the flow through longer circles,
+// against the order of the source, is lost.
+const maxRounds = maxWay + 4
+
 // settle computes the summaries of functions that call each other, again and
 // again until nothing changes. Summaries only grow and ways only get shorter, so
-// this ends; the bound is for what nobody has thought of.
+// this ends.
 func (e *engine) settle(group []*function) {
-	for range 4 + len(group) {
+	for range maxRounds {
 		changed := false
 		for _, f := range group {
 			f.safely(func() { changed = f.summarise() || changed })

@@ -27,6 +27,11 @@ func (o Origin) New() bool { return o.Volatile.New() }
 // Origins are sorted, without two that differ in their ways only.
 type Origins []Origin
 
+// maxOrigins bounds how many are kept, those that come first in their order, so
+// that none depends on who asked first: a text that is put together from thousands
+// of new values would have thousands, and each step of it again.
+const maxOrigins = 64
+
 func compareOrigins(a, b Origin) int {
 	return first(strings.Compare(string(a.Volatile), string(b.Volatile)), int(a.Param)-int(b.Param), strings.Compare(a.Field, b.Field),
 		truth(a.Partial, b.Partial), truth(a.Hashed, b.Hashed), truth(a.Encoded, b.Encoded), truth(a.Entity, b.Entity), int(a.Pos-b.Pos))
@@ -35,6 +40,9 @@ func compareOrigins(a, b Origin) int {
 // Add puts one in.
 func (os *Origins) Add(o Origin) {
 	put((*[]Origin)(os), o, compareOrigins, func(o Origin) []string { return o.Way })
+	if len(*os) > maxOrigins {
+		*os = (*os)[:maxOrigins]
+	}
 }
 
 // AddAll puts all in.

@@ -163,7 +163,7 @@ func loads(v, addr ssa.Value) bool {
 // bounded like value, since references may go round in circles.
 func (w *function) writtenBy(v ssa.Value, field string) summary.Origins {
 	p := point{v, "written " + field}
-	if w.steps++; w.steps > maxSteps {
+	if !w.step() {
 		return nil
 	}
 	if depth, ok := w.open[p]; ok {

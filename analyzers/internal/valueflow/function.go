@@ -13,8 +13,12 @@ import (
 	"github.com/idemgen/idem/analyzers/internal/summary"
 )
 
-// maxSteps bounds the work on one function.
-const maxSteps = 20_000
+// maxSteps bounds the work on one question, and maxTotal that on all questions
+// about one function. A question that would need more has no answer.
+const (
+	maxSteps = 20_000
+	maxTotal = 200_000
+)
 
 // function is one declared function and the literals in it.
 type function struct {
@@ -28,7 +32,8 @@ type function struct {
 	memo  map[point]summary.Origins
 	open  map[point]int // those being evaluated, by depth
 	low   int           // the least depth that a cycle has led back to
-	steps int
+	steps int           // of this question
+	total int           // of those before
 }
 
 // point is a value or a field of one.
@@ -77,14 +82,29 @@ func (w *function) index(fn *ssa.Function) {
 }
 
 func (w *function) origins(e ast.Expr, result int, field string) summary.Origins {
-	e = ast.Unparen(e)
-	w.steps = 0
+	w.total, w.steps = w.total+w.steps, 0
+	os := w.expr(ast.Unparen(e), result, field)
+	if w.spent() {
+		return nil // what is known by now may not be all
+	}
+	return os
+}
+
+// step counts one step, and tells whether it may be taken.
+func (w *function) step() bool {
+	w.steps++
+	return !w.spent()
+}
+
+func (w *function) spent() bool { return w.steps > maxSteps || w.total+w.steps > maxTotal }
+
+func (w *function) expr(e ast.Expr, result int, field string) summary.Origins {
 	v := w.values[e]
 	if v == nil {
 		// The address of a composite literal and the like have no reference of
 		// their own.
 		if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.AND {
-			return w.origins(u.X, 0, field)
+			return w.expr(ast.Unparen(u.X), 0, field)
 		}
 		return nil
 	}
@@ -103,7 +123,7 @@ func (w *function) value(v ssa.Value, field string) summary.Origins {
 	if known, ok := w.memo[p]; ok {
 		return known
 	}
-	if w.steps++; w.steps > maxSteps {
+	if !w.step() {
 		return nil
 	}
 	if depth, ok := w.open[p]; ok {
@@ -115,7 +135,7 @@ func (w *function) value(v ssa.Value, field string) summary.Origins {
 	os := w.base(v, field)
 	os.AddAll(w.written(v, field))
 	delete(w.open, p)
-	if w.low >= depth {
+	if w.low >= depth && !w.spent() {
 		w.memo[p] = os // no part of it waits for the answer to a question further out
 	}
 	w.low = min(w.low, outer)
