@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/idemgen/idem/analyzers"
@@ -145,7 +147,11 @@ func giant(t testing.TB, fill func(io.Writer, int), n int) *runner {
 	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	u := &unit{Dir: dir, ImportPath: "example.com/m", ModulePath: "example.com/m", GoVersion: "go1.26", GoFiles: []string{file}, ImportMap: map[string]string{}, PackageFile: exports(t)}
+	files, err := exports()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unit{Dir: dir, ImportPath: "example.com/m", ModulePath: "example.com/m", GoVersion: "go1.26", GoFiles: []string{file}, ImportMap: map[string]string{}, PackageFile: files}
 	for path := range u.PackageFile {
 		u.ImportMap[path] = path
 	}
@@ -156,23 +162,22 @@ func giant(t testing.TB, fill func(io.Writer, int), n int) *runner {
 	return r
 }
 
-func exports(t testing.TB) map[string]string {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "crypto/rand", "crypto/sha256", "fmt", "log", "net/http", "time")
-	out, err := cmd.Output()
+// exports are the files of what giants import.
+var exports = sync.OnceValues(func() (map[string]string, error) {
+	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "crypto/rand", "crypto/sha256", "fmt", "log", "net/http", "time").Output()
 	if err != nil {
-		t.Fatal(err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
 	files := map[string]string{}
-	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var p struct{ ImportPath, Export string }
 		if err := dec.Decode(&p); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		files[p.ImportPath] = p.Export
 	}
-	return files
-}
+	return files, nil
+})
 
 // TestTheWorkOnAGiantGrowsWithItsLength goes by what is allocated, which is the same
 // under any load. What takes no memory is bounded by each rule's count of nodes.
