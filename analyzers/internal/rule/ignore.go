@@ -79,7 +79,7 @@ func parseIgnore(c *ast.Comment) *ignore {
 // argument that begins on its line or, if it has a line of its own, on the next line of code.
 func extend(fset *token.FileSet, file *ast.File, all []*ignore) {
 	line := func(pos token.Pos) int { return fset.PositionFor(pos, false).Line }
-	ends := map[int]int{}            // by first line: last line of the outermost node
+	ends := map[int]int{}           // by first line: last line of the outermost node
 	closes := map[int][]token.Pos{} // by line: where nodes end
 	add := func(n ast.Node) {
 		ends[line(n.Pos())] = max(ends[line(n.Pos())], line(n.End()))
