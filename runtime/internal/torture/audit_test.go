@@ -3,7 +3,6 @@ package torture
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ type sums struct {
 	drafts, keyed, upserted, found     int
 	sent, repeated, extra, unknownSent int
 	messages                           int
+	revisions, superseded              int
 }
 
 func (s *sums) add(o sums) {
@@ -40,6 +40,8 @@ func (s *sums) add(o sums) {
 	s.extra += o.extra
 	s.unknownSent += o.unknownSent
 	s.messages += o.messages
+	s.revisions += o.revisions
+	s.superseded += o.superseded
 }
 
 func (s sums) String() string {
@@ -54,9 +56,10 @@ func (s sums) String() string {
 	find_first   %7d   of them extra %d
 	once         %7d
 	repeatable   %7d
-	messages     %7d   each wanted by two works`,
+	messages     %7d   each wanted by two works
+	revisions    %7d   of them superseded %d`,
 		s.kills, s.troubles, s.works, s.deliveries, s.attempts, s.lostLeases, s.done, s.unknown, s.unknownSent, s.dead, briefAttempts,
-		s.drafts, s.keyed, s.upserted, s.found, s.extra, s.sent, s.repeated, s.messages)
+		s.drafts, s.keyed, s.upserted, s.found, s.extra, s.sent, s.repeated, s.messages, s.revisions, s.superseded)
 }
 
 // record is what the ledger says of one piece of work.
@@ -69,6 +72,7 @@ type record struct {
 	open       int // attempts without an end
 	result     receipt
 	lastError  string
+	superseded bool
 	effects    map[string]effectRecord
 }
 
@@ -85,11 +89,11 @@ type drafted struct {
 
 // audit holds what happened against what was promised. Once a person has decided
 // what nobody could know, all work is done.
-func (r *round) audit(ctx context.Context, db *sql.DB, prefix string, decided bool) sums {
+func (r *round) audit(ctx context.Context, ledger *opened, db *sql.DB, prefix string, decided bool) sums {
 	if err := r.host.check(ctx, db); err != nil {
 		r.t.Error(err)
 	}
-	records, err := readRecords(ctx, db, prefix)
+	records, err := readRecords(ctx, ledger, db, prefix)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -133,7 +137,7 @@ func effectsOf(kind string) []string {
 	switch kind {
 	case "one":
 		return []string{"second", "transaction"}
-	case "brief", "greet":
+	case "brief", "greet", "newest":
 		return []string{"upsert"}
 	case "parent":
 		return []string{"child", "upsert"}
@@ -159,6 +163,9 @@ func (a *auditor) broken(rec record) (broken []string) {
 	switch rec.state {
 	case idem.StateDone:
 		a.sums.done++
+		if rec.superseded {
+			break
+		}
 		for _, name := range effectsOf(rec.kind) {
 			if e := rec.effects[name]; e.state != idem.EffectDone && !(e.state == idem.EffectGivenUp && rec.kind == "give_up") {
 				complain("%s is %q", name, e.state)
@@ -185,6 +192,11 @@ func (a *auditor) broken(rec record) (broken []string) {
 			complain("%s is %q: %s", name, rec.effects[name].state, why)
 		}
 	}
+	if rec.kind == "newest" {
+		if why := a.brokenRevision(rec); why != "" {
+			complain("%s", why)
+		}
+	}
 	for name := range rec.effects {
 		if !slices.Contains(effectsOf(rec.kind), name) {
 			complain("it has an effect %s", name)
@@ -193,11 +205,31 @@ func (a *auditor) broken(rec record) (broken []string) {
 	return broken
 }
 
+// brokenRevision says how a revision of a thing was treated wrongly.
+func (a *auditor) brokenRevision(rec record) string {
+	a.sums.revisions++
+	if !rec.superseded {
+		return ""
+	}
+	a.sums.superseded++
+	thing, by, err := revisionOf(rec.subject)
+	if err != nil {
+		return err.Error()
+	}
+	for newer := by + 1; newer <= revisions; newer++ {
+		other := a.records[parcel{rec.kind, fmt.Sprintf("%s/%d", thing, newer)}]
+		if other.state == idem.StateDone && !other.superseded {
+			return ""
+		}
+	}
+	return "it is superseded, and nothing newer is done"
+}
+
 // mayBeUnknown: only a message that is not to be repeated leaves work unknown, and a
 // key that the provider has forgotten.
 func (a *auditor) mayBeUnknown(rec record) bool {
 	switch rec.kind {
-	case "one", "brief", "greet":
+	case "one", "brief", "greet", "newest":
 		return false
 	case "parent":
 		return a.records[parcel{"child", rec.subject}].state == idem.StateUnknown
@@ -211,7 +243,7 @@ func (a *auditor) mayBeUnknown(rec record) bool {
 func (a *auditor) brokenEffect(rec record, name string, e effectRecord) string {
 	count, price := a.made(rec, name)
 	a.count(rec, name, count)
-	if count > 0 && rec.state == idem.StateDone && price != rec.result.Price {
+	if count > 0 && rec.state == idem.StateDone && !rec.superseded && price != rec.result.Price {
 		return fmt.Sprintf("it was made with the price %d, and the result says %d", price, rec.result.Price)
 	}
 	least, most := 0, 1
@@ -238,7 +270,8 @@ func (a *auditor) brokenEffect(rec record, name string, e effectRecord) string {
 	case idem.EffectRefused:
 		return "nobody refuses anything here"
 	case idem.EffectStarted:
-		if rec.state == idem.StateDone {
+		// An upsert of an older revision may be left alone, whether it was made or not.
+		if rec.state == idem.StateDone && !rec.superseded {
 			return "and yet the work is done"
 		}
 	}
@@ -286,8 +319,8 @@ func (a *auditor) count(rec record, name string, count int) {
 	}
 }
 
-func readRecords(ctx context.Context, db *sql.DB, prefix string) (map[parcel]record, error) {
-	query := strings.ReplaceAll(`SELECT work_id, kind, payload, state, attempt, budget_left, result, last_error,
+func readRecords(ctx context.Context, ledger *opened, db *sql.DB, prefix string) (map[parcel]record, error) {
+	query := strings.ReplaceAll(`SELECT work_id, kind, payload_codec, payload, state, attempt, budget_left, result_codec, result, last_error, superseded_by IS NOT NULL AND superseded_by <> '',
 		(SELECT count(*) FROM $attempt_log a WHERE a.work_id = w.work_id AND a.outcome = 'abandoned'),
 		(SELECT count(*) FROM $attempt_log a WHERE a.work_id = w.work_id AND a.outcome IS NULL)
 		FROM $work_log w`, "$", prefix)
@@ -303,17 +336,21 @@ func readRecords(ctx context.Context, db *sql.DB, prefix string) (map[parcel]rec
 	records := make(map[parcel]record)
 	for rows.Next() {
 		var id string
-		var payload, result []byte
+		var payload, result idem.Body
 		var rec record
-		if err := rows.Scan(&id, &rec.kind, &payload, &rec.state, &rec.attempts, &rec.budget, &result, &rec.lastError, &rec.lostLeases, &rec.open); err != nil {
+		if err := rows.Scan(&id, &rec.kind, &payload.Codec, &payload.Data, &rec.state, &rec.attempts, &rec.budget, &result.Codec, &result.Data, &rec.lastError, &rec.superseded, &rec.lostLeases, &rec.open); err != nil {
+			return nil, err
+		}
+		row, err := idem.ParseWorkID(id)
+		if err != nil {
 			return nil, err
 		}
 		var in order
-		if err := json.Unmarshal(payload, &in); err != nil {
+		if err := ledger.decode(payload, row, idem.PartPayload, &in); err != nil {
 			return nil, err
 		}
-		if rec.subject = in.Subject; result != nil {
-			if err := json.Unmarshal(result, &rec.result); err != nil {
+		if rec.subject = in.Subject; result.Codec != idem.CodecNone {
+			if err := ledger.decode(result, row, idem.PartResult, &rec.result); err != nil {
 				return nil, err
 			}
 		}

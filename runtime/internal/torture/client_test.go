@@ -44,13 +44,14 @@ const (
 	outcomeDone    outcome = "done"
 	outcomeUnknown outcome = "unknown"
 	outcomeDead    outcome = "dead"
+	outcomeOld     outcome = "superseded"
 	outcomeRunning outcome = "running" // somebody else has it
 	outcomeAgain   outcome = "again"   // deliver it again
 )
 
 // final: the source need not deliver the work again.
 func (o outcome) final() bool {
-	return o == outcomeDone || o == outcomeUnknown || o == outcomeDead
+	return o == outcomeDone || o == outcomeUnknown || o == outcomeDead || o == outcomeOld
 }
 
 type response struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -67,6 +68,7 @@ var kinds = []struct {
 	{"parent", 2},  // with a child, which is like ask
 	{"greet", 2},   // two of them send one message
 	{"brief", 2},   // few attempts, so that some work is buried
+	{"newest", 2},  // three revisions of one thing, of which older ones may be left out
 }
 
 // define makes the contracts of all kinds over a ledger. insert writes a draft in
@@ -76,6 +78,11 @@ func define[Tx any](ledger *idem.Ledger[Tx], provider client, remembersFor time.
 	child := d.contract("child", 500, d.allGuards(idem.Ask))
 	one := d.spec("one", 500, d.drafts())
 	one.OneTransaction = true
+	newest := d.spec("newest", 500, d.charge())
+	newest.Latest = func(in order) (idem.Mark, error) {
+		thing, by, err := revisionOf(in.Subject)
+		return idem.NewMark([]byte("newest:"+thing), by), err
+	}
 	return map[string]work{
 		"ask":     asWork(d.contract("ask", 500, d.allGuards(idem.Ask))),
 		"give_up": asWork(d.contract("give_up", 500, d.allGuards(idem.GiveUp))),
@@ -84,6 +91,7 @@ func define[Tx any](ledger *idem.Ledger[Tx], provider client, remembersFor time.
 		"parent":  asWork(d.contract("parent", 500, d.withChild(child))),
 		"greet":   asWork(d.contract("greet", 500, d.greeting())),
 		"brief":   asWork(d.contract("brief", briefAttempts, d.charge())),
+		"newest":  asWork(idem.Define(ledger, newest)),
 	}
 }
 
@@ -254,6 +262,17 @@ func (d definer[Tx]) greeting() handler {
 	return func(ctx context.Context, run *idem.Run, in order) (receipt, error) {
 		return inAnyOrder(ctx, run, effects, input{Subject: recipient(in.Subject)})
 	}
+}
+
+// revisions are how many each thing of the kind newest has.
+const revisions = 3
+
+// revisionOf is the thing, and which of its revisions, that a subject of the kind
+// newest is.
+func revisionOf(subject string) (thing string, by int64, err error) {
+	thing, number, _ := strings.Cut(subject, "/")
+	by, err = strconv.ParseInt(number, 10, 64)
+	return thing, by, err
 }
 
 // recipient is to whom the work of a subject sends its message.

@@ -57,7 +57,7 @@ func (r *round) finish() sums {
 	if after := r.provider.calls(); after != before {
 		r.t.Errorf("duplicates of work that is over have made %d calls", after-before)
 	}
-	sums := r.audit(ctx, db, prefix, false)
+	sums := r.audit(ctx, ledger, db, prefix, false)
 	if r.t.Failed() {
 		return sums
 	}
@@ -70,7 +70,7 @@ func (r *round) finish() sums {
 			r.t.Fatal(err)
 		}
 	}
-	r.audit(ctx, db, prefix, true)
+	r.audit(ctx, ledger, db, prefix, true)
 	return sums
 }
 
@@ -78,7 +78,7 @@ func (r *round) finish() sums {
 // provider knows of it, and has dead work tried again.
 func (r *round) decideAll(ctx context.Context, ledger *opened, db *sql.DB, prefix string) (decided int, err error) {
 	r.log.printf("decide")
-	rows, err := rowsOf(ctx, db, `SELECT work_id, kind, payload FROM `+prefix+`work_log WHERE state IN ('unknown', 'dead')`)
+	rows, err := rowsOf(ctx, ledger, db, `SELECT work_id, kind, payload_codec, payload FROM `+prefix+`work_log WHERE state IN ('unknown', 'dead')`)
 	if err != nil {
 		return 0, err
 	}
@@ -135,7 +135,7 @@ func (r *round) sweep(ctx context.Context, ledger *opened, db *sql.DB, prefix st
 	r.log.printf("sweep")
 	least, since := math.MaxInt, time.Now()
 	for {
-		rows, err := unfinished(ctx, db, prefix)
+		rows, err := unfinished(ctx, ledger, db, prefix)
 		if err != nil {
 			return fmt.Errorf("sweep: %w", err)
 		}
@@ -195,14 +195,14 @@ func (r *round) each(rows []due, do func(due) error) error {
 
 // unfinished are the rows that are not at their end. A parent is, when a person has
 // to decide about its child.
-func unfinished(ctx context.Context, db *sql.DB, prefix string) ([]due, error) {
-	return rowsOf(ctx, db, strings.ReplaceAll(`SELECT work_id, kind, payload FROM $work_log w
+func unfinished(ctx context.Context, ledger *opened, db *sql.DB, prefix string) ([]due, error) {
+	return rowsOf(ctx, ledger, db, strings.ReplaceAll(`SELECT work_id, kind, payload_codec, payload FROM $work_log w
 		WHERE state = 'running' OR state = 'failed' AND NOT EXISTS (
 			SELECT 1 FROM $effect_log e JOIN $work_log c ON c.work_id = e.effect_key
 			WHERE e.work_id = w.work_id AND e.guard = 'work' AND c.state = 'unknown')`, "$", prefix))
 }
 
-func rowsOf(ctx context.Context, db *sql.DB, query string) (found []due, err error) {
+func rowsOf(ctx context.Context, ledger *opened, db *sql.DB, query string) (found []due, err error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -210,15 +210,15 @@ func rowsOf(ctx context.Context, db *sql.DB, query string) (found []due, err err
 	defer rows.Close()
 	for rows.Next() {
 		var id, kind string
-		var payload []byte
-		if err := rows.Scan(&id, &kind, &payload); err != nil {
+		var payload idem.Body
+		if err := rows.Scan(&id, &kind, &payload.Codec, &payload.Data); err != nil {
 			return nil, err
 		}
 		row := due{kind: kind}
 		if row.id, err = idem.ParseWorkID(id); err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(payload, &row.in); err != nil {
+		if err := ledger.decode(payload, row.id, idem.PartPayload, &row.in); err != nil {
 			return nil, err
 		}
 		found = append(found, row)

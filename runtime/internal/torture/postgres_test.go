@@ -56,7 +56,12 @@ func openPostgres(ctx context.Context, t target, c client) (*opened, error) {
 		pool.Close()
 		return nil, err
 	}
-	ledger := idem.NewLedger(store)
+	options, err := t.codecs()
+	if err != nil {
+		defer pool.Close()
+		return nil, errors.Join(err, store.Close())
+	}
+	ledger := idem.NewLedger(store, options...)
 	works := define(ledger, c, t.RemembersFor, func(ctx context.Context, tx pgx.Tx, d draft) error {
 		_, err := tx.Exec(ctx, `INSERT INTO drafts VALUES ($1, $2, $3, $4, $5)`, d.kind, d.subject, d.effect, d.key, d.price)
 		return err

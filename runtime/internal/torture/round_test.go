@@ -61,7 +61,9 @@ type round struct {
 
 	victims int // at once
 	workers int // of each
-	stderr  *os.File
+	// encrypted: each process writes with one of two keys.
+	encrypted bool
+	stderr    *os.File
 
 	lives    atomic.Int64
 	troubles atomic.Int64 // how often the trouble came
@@ -96,7 +98,7 @@ func newRound(t *testing.T, trouble trouble, kills int, seed uint64, number int,
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &round{t: t, trouble: trouble, kills: kills, dir: dir, dice: dice, victims: 2 + dice.IntN(3), workers: 1 + dice.IntN(8)}
+	r := &round{t: t, trouble: trouble, kills: kills, dir: dir, dice: dice, victims: 2 + dice.IntN(3), workers: 1 + dice.IntN(8), encrypted: dice.IntN(2) == 0}
 	if r.log, err = newLogbook(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func newRound(t *testing.T, trouble trouble, kills int, seed uint64, number int,
 	// needs to reach it counts.
 	r.provider = newProvider(r.log, others(), 2*r.remembersFor(), dice.IntN(2) == 0)
 	r.source = newSource(r.log, others(), 100+dice.IntN(200))
-	r.log.printf("round %d of seed %d: %d kills, %s, %d victims of %d workers", number, seed, kills, trouble, r.victims, r.workers)
+	r.log.printf("round %d of seed %d: %d kills, %s, %d victims of %d workers, encrypted: %t", number, seed, kills, trouble, r.victims, r.workers, r.encrypted)
 	t.Cleanup(r.clean)
 	r.host = newHost(t, r)
 	t.Cleanup(r.keep) // before what the host has is gone
@@ -266,5 +268,8 @@ func (r *round) stop(p *os.Process, life int) {
 // of completes a target with what is the round's.
 func (t target) of(r *round) target {
 	t.RemembersFor = r.remembersFor()
+	if r.encrypted {
+		t.Key = keys[r.draw(len(keys))]
+	}
 	return t
 }

@@ -119,6 +119,9 @@ func (s *source) next(victim int) (parcel, bool) {
 		return parcel{}, false
 	}
 	p := parcel{s.kind(), fmt.Sprint(len(s.delivered) + 1)}
+	if p.kind == "newest" {
+		return s.hand(victim, s.revise(p)), true
+	}
 	s.delivered[p] = true
 	if p.kind == "greet" {
 		other := parcel{p.kind, p.subject + twin}
@@ -129,6 +132,21 @@ func (s *source) next(victim int) (parcel, bool) {
 		s.wait(p, s.dice.IntN(100))
 	}
 	return s.hand(victim, p), true
+}
+
+// revise has all revisions of a thing delivered, in any order, of which the first is
+// returned.
+func (s *source) revise(thing parcel) (first parcel) {
+	for i, by := range s.dice.Perm(revisions) {
+		p := parcel{thing.kind, fmt.Sprintf("%s/%d", thing.subject, by+1)}
+		s.delivered[p] = true
+		if i == 0 {
+			first = p
+		} else {
+			s.wait(p, s.dice.IntN(20))
+		}
+	}
+	return first
 }
 
 func (s *source) hand(victim int, p parcel) parcel {

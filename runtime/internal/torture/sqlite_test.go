@@ -35,7 +35,11 @@ func openSQLite(ctx context.Context, t target, c client) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	ledger := idem.NewLedger(store)
+	options, err := t.codecs()
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	ledger := idem.NewLedger(store, options...)
 	works := define(ledger, c, t.RemembersFor, func(ctx context.Context, tx *sql.Tx, d draft) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO drafts VALUES (?, ?, ?, ?, ?)`, d.kind, d.subject, d.effect, d.key, d.price)
 		return err

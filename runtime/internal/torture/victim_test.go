@@ -2,6 +2,7 @@ package torture
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +35,34 @@ type target struct {
 	Ahead time.Duration
 	// RemembersFor is how long the provider is said to remember keys.
 	RemembersFor time.Duration
+	// Key is which of the keys encrypts what is written; none: it is not encrypted.
+	Key string
+}
+
+// keys are those that values may be encrypted with: all programs know both.
+var keys = []string{"k1", "k2"}
+
+// codecs are the steps of values by way of the target's ledger.
+func (t target) codecs() ([]idem.Option, error) {
+	if t.Key == "" {
+		return nil, nil
+	}
+	var current idem.EncryptionKey
+	var former []idem.EncryptionKey
+	for _, id := range keys {
+		secret := sha256.Sum256([]byte(id))
+		key, err := idem.NewKey(secret[:])
+		if err != nil {
+			return nil, err
+		}
+		if named := (idem.EncryptionKey{ID: id, Key: key}); id == t.Key {
+			current = named
+		} else {
+			former = append(former, named)
+		}
+	}
+	encryption, err := idem.NewEncryption(current, former...)
+	return []idem.Option{idem.WithCodecs(encryption)}, err
 }
 
 // opened is a ledger that this process has open.
@@ -45,13 +74,23 @@ type opened struct {
 	inspect func(ctx context.Context, id idem.WorkID) (idem.Inspection, error)
 	resolve func(ctx context.Context, d idem.Decision, outcomes ...idem.Outcome) (idem.Resolved, error)
 	replay  func(ctx context.Context, d idem.Decision, again idem.Again) error
+	body    func(b idem.Body, at idem.Slot) ([]byte, error)
 	close   func() error
+}
+
+// decode reads a value of a row of work_log.
+func (o *opened) decode(b idem.Body, id idem.WorkID, part idem.Part, into any) error {
+	data, err := o.body(b, idem.Slot{Work: id, Part: part})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
 }
 
 // openLedger is what an opened ledger can do, whatever the type of its transactions.
 func openLedger[Tx any](ledger *idem.Ledger[Tx], store idem.Store[Tx], works map[string]work, close func()) *opened {
 	return &opened{
-		works: works, standing: store.Lookup, inspect: ledger.Inspect, resolve: ledger.Resolve, replay: ledger.Replay,
+		works: works, standing: store.Lookup, inspect: ledger.Inspect, resolve: ledger.Resolve, replay: ledger.Replay, body: ledger.OpenBody,
 		close: func() error {
 			defer close()
 			return ledger.Close(context.Background())
@@ -161,6 +200,8 @@ func settlementOf(result receipt, err error) request {
 		// A parent is not unknown itself: it asks again and again, until a person has
 		// decided about its child.
 		r.Outcome = outcomeUnknown
+	case e.Reason == idem.ErrSuperseded:
+		r.Outcome = outcomeOld
 	case e.Reason == idem.ErrDead:
 		r.Outcome = outcomeDead
 	case e.Reason == idem.ErrRunning:
