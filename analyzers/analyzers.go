@@ -13,6 +13,7 @@ import (
 	"github.com/idemgen/idem/analyzers/randomkey"
 	"github.com/idemgen/idem/analyzers/retrykey"
 	"github.com/idemgen/idem/analyzers/unboundedretry"
+	"github.com/idemgen/idem/analyzers/unrouted"
 	"github.com/idemgen/idem/analyzers/volatilehash"
 )
 
@@ -40,6 +41,7 @@ func rules() []entry {
 		{unboundedretry.Doc, unboundedretry.New},
 		{effectorder.Doc, effectorder.New},
 		{memdedupe.Doc, memdedupe.New},
+		{unrouted.Doc, unrouted.New},
 	}
 }
 

@@ -51,6 +51,9 @@ func TestTheExamplesOfEachPageAreAsItSays(t *testing.T) {
 	for _, d := range Docs() {
 		for kind, code := range map[string]string{"fails": d.Fails, "passes": d.Passes} {
 			overlay[filepath.Join(dir, "page", d.Name, kind, "page.go")] = []byte("package page\n" + code + "\n")
+			if d.Beside != "" {
+				overlay[filepath.Join(dir, "page", d.Name, kind, "page_idem.go")] = []byte(d.Beside)
+			}
 		}
 	}
 	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadAllSyntax | packages.NeedModule, Dir: dir, Overlay: overlay}, "./page/...")

@@ -11,7 +11,11 @@ import (
 // NewComments makes the analyzer that reports comments to idemlint that it cannot
 // understand. rules are the names that exist.
 func NewComments(doc Doc, base Base, rules []string) *analysis.Analyzer {
-	return newAnalyzer(doc, base, func(p *Pass, file *ast.File) {
+	return newAnalyzer(doc, base, func(*Pass) func(*Pass, *ast.File) { return aboutComments(rules) })
+}
+
+func aboutComments(rules []string) func(*Pass, *ast.File) {
+	return func(p *Pass, file *ast.File) {
 		for _, ig := range p.ignores {
 			if message := ig.problem(rules); message != "" {
 				p.Pass.Report(analysis.Diagnostic{Pos: ig.comment.Pos(), End: ig.comment.End(), Message: message})
@@ -22,7 +26,7 @@ func NewComments(doc Doc, base Base, rules []string) *analysis.Analyzer {
 				p.Pass.Report(analysis.Diagnostic{Pos: problem.Pos, End: problem.End, Message: problem.Message})
 			}
 		}
-	})
+	}
 }
 
 func (ig *ignore) problem(rules []string) string {

@@ -217,7 +217,7 @@ func (p *Pass) Implementations(iface types.Type, method string) []*types.Func {
 		}
 		for _, name := range pkg.Scope().Names() {
 			tn, ok := pkg.Scope().Lookup(name).(*types.TypeName)
-			if !ok || tn.IsAlias() || types.IsInterface(tn.Type()) || standsIn(name) {
+			if !ok || tn.IsAlias() || types.IsInterface(tn.Type()) || StandsIn(name) {
 				continue
 			}
 			if n, ok := tn.Type().(*types.Named); !ok || n.TypeParams().Len() > 0 {
@@ -246,8 +246,8 @@ func named(all []types.Type, method string, pkg *types.Package) []*types.Func {
 	return found
 }
 
-// standsIn tells whether a type stands for another in tests or by default.
-func standsIn(name string) bool {
+// StandsIn tells whether a type stands for another in tests or by default.
+func StandsIn(name string) bool {
 	return slices.ContainsFunc(catalogue.Words(name), func(w string) bool {
 		return w == "mock" || w == "fake" || w == "stub" || w == "noop" || w == "unimplemented" || w == "nop" || w == "dummy" || w == "null" || w == "unsafe"
 	})

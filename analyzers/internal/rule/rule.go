@@ -39,6 +39,7 @@ type Doc struct {
 	Silent string // what it does not report, and why
 	Fails  string // Go code that it reports: the body of a file, without package clause
 	Passes string // the same code without the fault
+	Beside string // a file of package page that stands beside both, for rules about generated code; not shown
 	Fix    string // what to do
 }
 
@@ -98,7 +99,19 @@ func (d Doc) URL() string {
 
 // New makes the analyzer of a rule. check is called for each function in scope.
 func New(doc Doc, base Base, check func(*Pass, *Function)) *analysis.Analyzer {
-	return newAnalyzer(doc, base, eachFunction(check))
+	return newAnalyzer(doc, base, func(*Pass) func(*Pass, *ast.File) { return eachFunction(check) })
+}
+
+// NewPrepared makes the analyzer of a rule that looks at the package as a whole
+// first. What prepare returns is called for each function in scope; nil: for none.
+func NewPrepared(doc Doc, base Base, prepare func(*Pass) func(*Pass, *Function)) *analysis.Analyzer {
+	return newAnalyzer(doc, base, func(p *Pass) func(*Pass, *ast.File) {
+		check := prepare(p)
+		if check == nil {
+			check = func(*Pass, *Function) {}
+		}
+		return eachFunction(check)
+	})
 }
 
 func eachFunction(check func(*Pass, *Function)) func(*Pass, *ast.File) {
@@ -113,7 +126,7 @@ func eachFunction(check func(*Pass, *Function)) func(*Pass, *ast.File) {
 }
 
 // newAnalyzer makes an analyzer that looks at each file in scope.
-func newAnalyzer(doc Doc, base Base, look func(*Pass, *ast.File)) *analysis.Analyzer {
+func newAnalyzer(doc Doc, base Base, begin func(*Pass) func(*Pass, *ast.File)) *analysis.Analyzer {
 	a := &analysis.Analyzer{
 		Name:             doc.Name,
 		Doc:              doc.Text(),
@@ -131,7 +144,7 @@ func newAnalyzer(doc Doc, base Base, look func(*Pass, *ast.File)) *analysis.Anal
 			doc:       doc,
 			reported:  map[string]bool{},
 		}
-		p.run(*tests, look)
+		p.run(*tests, begin)
 		return nil, nil
 	}
 	return a
@@ -153,6 +166,9 @@ type Pass struct {
 	logs  map[*ast.CallExpr]bool
 	decls map[*types.Func]*ast.FuncDecl
 	impls map[types.Type][]types.Type // by interface: what implements it
+
+	haveContracts bool
+	contracts     []Contract
 }
 
 // Function is one declared function with its literals.
@@ -196,10 +212,11 @@ func (fn *Function) uses(info *types.Info) map[types.Object][]*ast.Ident {
 	return fn.idents
 }
 
-func (p *Pass) run(tests bool, look func(*Pass, *ast.File)) {
+func (p *Pass) run(tests bool, begin func(*Pass) func(*Pass, *ast.File)) {
 	if !inScope(p.Pass) || len(p.TypeErrors) > 0 { // what does not compile is told of by others
 		return
 	}
+	look := begin(p)
 	for _, file := range p.Files {
 		if !tests && isTest(p.Fset, file) || isGenerated(p.Fset, file) {
 			continue

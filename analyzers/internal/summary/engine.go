@@ -51,8 +51,9 @@ func (e *engine) run() {
 	for _, group := range components(e.funcs) {
 		e.settle(group)
 	}
-	if e.export() {
-		e.pass.ExportPackageFact(new(Package))
+	e.contracts = readContracts(e.pass.Files)
+	if e.export() || len(e.contracts) > 0 {
+		e.pass.ExportPackageFact(&Package{Contracts: e.contracts})
 	}
 }
 

@@ -64,9 +64,11 @@ type Effect struct {
 // AFact marks Func as a fact.
 func (*Func) AFact() {}
 
-// Package is the fact that a package has facts about functions: what imports it
-// directly is worth looking at.
-type Package struct{}
+// Package is the fact that a package has facts about functions, or contracts: what
+// imports it directly is worth looking at.
+type Package struct {
+	Contracts []Contract
+}
 
 // AFact marks Package as a fact.
 func (*Package) AFact() {}

@@ -18,10 +18,11 @@ type Result struct {
 	// Problems are the directives of this package that cannot be understood.
 	Problems []Problem
 
-	pass   *analysis.Pass
-	own    map[*types.Func]*Func
-	fields map[*types.Var]*Field
-	engine *engine
+	pass      *analysis.Pass
+	contracts []Contract
+	own       map[*types.Func]*Func
+	fields    map[*types.Var]*Field
+	engine    *engine
 
 	mu       sync.Mutex
 	imported map[*types.Func]*Func // facts, and entries without condition
