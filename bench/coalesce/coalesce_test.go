@@ -29,10 +29,11 @@ type entrant struct {
 func BenchmarkSQLite(b *testing.B) {
 	file := func(b *testing.B) string { return filepath.Join(b.TempDir(), "a.db") }
 	compare(b, []entrant{
-		{"twoStatements", func(b *testing.B) (way, error) { return openLiteHand(b.Context(), file(b)) }},
+		{"twoStatements", func(b *testing.B) (way, error) { return openLiteHand(b.Context(), file(b), 1) }},
 		{"handBatched", func(b *testing.B) (way, error) { return openLiteBatched(b.Context(), file(b)) }},
 		{"idem", func(b *testing.B) (way, error) { return openSQLite(b.Context(), file(b), bare) }},
 		{"idemEffect", func(b *testing.B) (way, error) { return openSQLite(b.Context(), file(b), withEffect()) }},
+		{"eightConnections", func(b *testing.B) (way, error) { return openLiteHand(b.Context(), file(b), 8) }},
 	})
 }
 

@@ -33,13 +33,15 @@ type liteHand struct {
 
 var errTaken = errors.New("somebody else has it")
 
-func openLiteHand(ctx context.Context, path string) (*liteHand, error) {
-	query := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "busy_timeout(5000)"}, "_txlock": {"immediate"}}
+// openLiteHand opens it with so many connections.
+func openLiteHand(ctx context.Context, path string, connections int) (*liteHand, error) {
+	query := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "busy_timeout(30000)"}, "_txlock": {"immediate"}}
 	db, err := sql.Open("sqlite", "file:"+path+"?"+query.Encode())
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // with several they would spend their time waiting for the lock
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
 	h := &liteHand{db: db}
 	if _, err := db.ExecContext(ctx, `CREATE TABLE keys (
 		key text NOT NULL PRIMARY KEY, status text NOT NULL, payload blob, result blob, created_at integer NOT NULL, updated_at integer NOT NULL)`); err != nil {
@@ -107,7 +109,7 @@ type statement struct {
 }
 
 func openLiteBatched(ctx context.Context, path string) (*liteBatched, error) {
-	hand, err := openLiteHand(ctx, path)
+	hand, err := openLiteHand(ctx, path, 1)
 	if err != nil {
 		return nil, err
 	}
