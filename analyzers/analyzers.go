@@ -5,6 +5,7 @@ import (
 
 	"github.com/idemgen/idem/analyzers/canonhash"
 	"github.com/idemgen/idem/analyzers/checkinsert"
+	"github.com/idemgen/idem/analyzers/contractdrift"
 	"github.com/idemgen/idem/analyzers/directives"
 	"github.com/idemgen/idem/analyzers/effectorder"
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
@@ -42,6 +43,7 @@ func rules() []entry {
 		{effectorder.Doc, effectorder.New},
 		{memdedupe.Doc, memdedupe.New},
 		{unrouted.Doc, unrouted.New},
+		{contractdrift.Doc, contractdrift.New},
 	}
 }
 

@@ -78,6 +78,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	drift, err := o.drift(ctx)
+	if err != nil {
+		return Report{}, err
+	}
 	if digest != "" {
 		o.Args = append(slices.Clip(o.Args), "-"+catalogueFlag+"="+digest)
 	}
@@ -101,7 +105,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 			}
 		}
 	}
-	r := Report{Errors: failure}
+	r := Report{Findings: drift, Errors: failure}
 	if err := r.read(bytes.NewReader(stdout)); err != nil {
 		return r, fmt.Errorf("reading what go vet prints: %w", err)
 	}

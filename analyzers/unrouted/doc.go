@@ -13,6 +13,10 @@ var beside = string(directive.Seal([]byte(directive.Header("page.idem.yaml") + `
 //idem:contract kind=order_paid version=1 handler=MarkPaid effects=Effects
 
 package page
+
+import idem "github.com/idemgen/idem/runtime"
+
+const _ = idem.RuntimeFormat1ElseRunIdemgen
 `)))
 
 // Doc is the rule's page.

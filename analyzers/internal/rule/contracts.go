@@ -81,14 +81,20 @@ func (c Contract) Gives(t types.Type) bool {
 	return ok && c.Effects != nil && it.NumMethods() > 0 && types.Implements(c.Effects, it)
 }
 
-// effect is the one that a method of the interface stands for: CRMID for crm_id.
+// effect is the one that a method of the interface stands for.
 func (c Contract) effect(method string) EffectFunc {
 	for _, f := range c.Funcs {
-		if strings.EqualFold(strings.ReplaceAll(f.Effect, "_", ""), method) {
+		if IsEffect(method, f.Effect) {
 			return f
 		}
 	}
 	return EffectFunc{}
+}
+
+// IsEffect tells whether a method of a handler's interface stands for an effect:
+// CRMID for crm_id.
+func IsEffect(method, effect string) bool {
+	return strings.EqualFold(strings.ReplaceAll(effect, "_", ""), method)
 }
 
 // Runtime tells whether a package is the ledger's, or belongs to it.
