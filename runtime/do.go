@@ -204,7 +204,7 @@ func (c *contract[Tx, In, Out]) take(ctx context.Context, fl *flight, d *deliver
 		return nil, result, settled, err
 	}
 	if ctx.Err() != nil {
-		return nil, result, true, c.release(ctx, d, fence)
+		return nil, result, true, c.release(ctx, d, fence, claimed.Work)
 	}
 	fl.decide(true, claimed.Work)
 	if time.Since(sent) > c.spec.Lease/3 {
@@ -331,10 +331,10 @@ func (c *contract[Tx, In, Out]) claimOnce(ctx context.Context, w Writer, request
 }
 
 // release gives back a claim whose caller has left before anything was done.
-func (c *contract[Tx, In, Out]) release(ctx context.Context, d *delivery[In], fence Fence) error {
+func (c *contract[Tx, In, Out]) release(ctx context.Context, d *delivery[In], fence Fence, claimed Work) error {
 	cause := context.Cause(ctx)
 	end := c.giveBack(fence, cause)
-	work, err := c.end(ctx, end)
+	work, err := c.end(ctx, end, claimed)
 	if err != nil {
 		return c.fail(d, ErrLedger, Work{}, errors.Join(cause, err))
 	}
@@ -365,7 +365,7 @@ func (c *contract[Tx, In, Out]) finish(ctx context.Context, d *delivery[In], run
 	if end.State == "" {
 		return Result[Out]{}, c.fail(d, ErrLeaseLost, claimed, cause)
 	}
-	work, err := c.end(ctx, end)
+	work, err := c.end(ctx, end, claimed)
 	switch {
 	case errors.Is(err, ErrLeaseLost):
 		return Result[Out]{}, c.fail(d, ErrLeaseLost, claimed, cause)
@@ -376,21 +376,26 @@ func (c *contract[Tx, In, Out]) finish(ctx context.Context, d *delivery[In], run
 }
 
 // end records the end of an attempt, whether or not its caller is still there.
-func (c *contract[Tx, In, Out]) end(ctx context.Context, end End) (work Work, err error) {
+func (c *contract[Tx, In, Out]) end(ctx context.Context, end End, claimed Work) (work Work, err error) {
 	err = c.ledger.durably(ctx, func(ctx context.Context) error {
 		ended, err := c.ledger.core.store.End(ctx, end)
-		work = workAfter(end, ended)
+		work = workAfter(claimed, end, ended)
 		return err
 	})
 	return work, err
 }
 
 // workAfter is what is known of work whose attempt has ended.
-func workAfter(end End, ended Ended) Work {
-	return Work{
-		ID: end.ID, State: end.State, Attempt: ended.Attempt, BudgetLeft: ended.BudgetLeft,
+// Nobody else has changed its attempts meanwhile.
+func workAfter(claimed Work, end End, ended Ended) Work {
+	work := Work{
+		ID: end.ID, State: end.State, Attempt: claimed.Attempt, BudgetLeft: claimed.BudgetLeft,
 		NextAttemptAt: ended.NextAttemptAt, ExternalRef: end.ExternalRef,
 	}
+	if end.Refund {
+		work.BudgetLeft++
+	}
+	return work
 }
 
 // drained reports that an attempt failed because its program is shutting down: the
@@ -476,7 +481,7 @@ func (c *contract[Tx, In, Out]) attemptInOne(ctx, txCtx context.Context, s Sessi
 	if err != nil {
 		return err
 	}
-	one.work = workAfter(one.end, ended)
+	one.work = workAfter(one.claimed.Work, one.end, ended)
 	if c.ledger.core.store.ExclusiveTx() {
 		one.renewed, err = c.ledger.leases.renewAll(txCtx, s)
 	}
@@ -531,7 +536,7 @@ func (c *contract[Tx, In, Out]) recordFailure(ctx context.Context, d *delivery[I
 			fence.ID = claimed.Work.ID
 			end.Fence = fence
 			ended, err := s.End(ctx, end)
-			work = workAfter(end, ended)
+			work = workAfter(claimed.Work, end, ended)
 			return err
 		})
 	})

@@ -350,10 +350,9 @@ type End struct {
 	SupersededBy WorkID
 }
 
-// Ended is what an [End] has come to, beside what it says itself.
+// Ended is what an [End] has come to, beside what it says itself and what its claim
+// was told.
 type Ended struct {
-	Attempt    int
-	BudgetLeft int
 	// NextAttemptAt is when failed work is due.
 	NextAttemptAt time.Time
 }

@@ -409,7 +409,8 @@ func (b *batch) queueEnds(q *pipeline) {
 		var id string
 		var ended idem.Ended
 		var next *time.Time
-		if err := row.Scan(&id, &ended.Attempt, &ended.BudgetLeft, &next); err != nil {
+		var attempt, budget int
+		if err := row.Scan(&id, &attempt, &budget, &next); err != nil {
 			return err
 		}
 		op := b.ends[id]

@@ -164,12 +164,13 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 	if e.Refund {
 		refund, outcome = 1, "released"
 	}
+	var attempt, budget int
 	var watched bool
 	var next *time.Time
 	err = w.tx.QueryRow(ctx, w.store.stmts.end,
 		e.ID.String(), e.Token[:], string(e.State), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
 		string(e.Class), ledgersql.CleanError(e.Error), retryIn, expires, refund, until, newer, outcome,
-	).Scan(&ended.Attempt, &ended.BudgetLeft, &next, &watched)
+	).Scan(&attempt, &budget, &next, &watched)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return idem.Ended{}, idem.ErrLeaseLost
 	}

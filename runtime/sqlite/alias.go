@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	idem "github.com/idemgen/idem/runtime"
@@ -50,7 +49,7 @@ func (w *writer) place(ctx context.Context, c *idem.Claim, now int64) (place ide
 		return place, err
 	}
 	if place.Freed {
-		err = w.exec(ctx, w.store.stmts.free, place.Row.String())
+		err = w.exec(ctx, &w.store.stmts.free, place.Row.String())
 	}
 	return place, err
 }
@@ -60,32 +59,29 @@ func (w *writer) standings(ctx context.Context, ids []idem.WorkID, now int64) (k
 	if err != nil {
 		return nil, fmt.Errorf("work IDs: %w", err)
 	}
-	rows, err := w.stmt(ctx, w.store.stmts.standings).QueryContext(ctx, string(list), now)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = w.each(ctx, &w.store.stmts.standings, func(r scanner) error {
 		var s idem.Standing
 		var row string
-		if err := rows.Scan(&row, &s.Aliased, &s.Version); err != nil {
-			return nil, err
+		if err := r.Scan(&row, &s.Aliased, &s.Version); err != nil {
+			return err
 		}
 		if s.Row, err = idem.ParseWorkID(row); err != nil {
-			return nil, fmt.Errorf("work_alias: %w", err)
+			return fmt.Errorf("work_alias: %w", err)
 		}
 		known = append(known, s)
-	}
-	return known, rows.Err()
+		return nil
+	}, string(list), now)
+	return known, err
 }
 
 // recordAliases makes a place's aliases lead to its row.
 func (w *writer) recordAliases(ctx context.Context, place idem.Place, now int64) error {
 	for _, id := range place.Aliases {
-		if err := w.exec(ctx, w.store.stmts.dropAliases, id.String()); err != nil {
+		w.rare.aliases = true
+		if err := w.exec(ctx, &w.store.stmts.dropAliases, id.String()); err != nil {
 			return err
 		}
-		if err := w.exec(ctx, w.store.stmts.recordAlias, id.String(), place.Row.String(), now); err != nil {
+		if err := w.exec(ctx, &w.store.stmts.recordAlias, id.String(), place.Row.String(), now); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func (s *Store) Inspect(ctx context.Context, id idem.WorkID) (seen idem.Inspecti
 	if err != nil {
 		return idem.Inspection{}, s.wrap(ctx, "inspect", err)
 	}
-	seen, err = s.inspect(ctx, tx, id)
+	seen, err = s.inspect(ctx, inSQLTx{tx}, id)
 	if err = errors.Join(err, rollback(tx)); err != nil {
 		return idem.Inspection{}, s.wrap(ctx, "inspect", err)
 	}
@@ -68,7 +68,7 @@ func (s *Store) Inspect(ctx context.Context, id idem.WorkID) (seen idem.Inspecti
 // Amend changes work that nobody runs: see [idem.Amender].
 func (s *Store) Amend(ctx context.Context, id idem.WorkID, decide func(idem.Inspection) (idem.Amendment, error)) error {
 	refused, err := write(ctx, s, "amend", func(ctx context.Context, w *writer) (refused, err error) {
-		seen, err := s.inspect(ctx, w.tx, id)
+		seen, err := s.inspect(ctx, w.ex, id)
 		if err != nil {
 			return nil, err
 		}
@@ -85,8 +85,8 @@ func (s *Store) Amend(ctx context.Context, id idem.WorkID, decide func(idem.Insp
 }
 
 // inspect reads in a transaction.
-func (s *Store) inspect(ctx context.Context, tx *sql.Tx, id idem.WorkID) (seen idem.Inspection, err error) {
-	seen.Work, err = scanWork(tx.QueryRowContext(ctx, readSQL, id.String()), 0)
+func (s *Store) inspect(ctx context.Context, ex executor, id idem.WorkID) (seen idem.Inspection, err error) {
+	seen.Work, err = scanWork(firstOf(ex.queryText(ctx, readSQL, []any{id.String()})), 0)
 	if errors.Is(err, sql.ErrNoRows) {
 		return idem.Inspection{}, nil
 	}
@@ -94,36 +94,30 @@ func (s *Store) inspect(ctx context.Context, tx *sql.Tx, id idem.WorkID) (seen i
 		return idem.Inspection{}, err
 	}
 	seen.Work.Now = fromMicros(s.clock.now())
-	gone, err := forgotten(seen.Work, func(args ...any) *sql.Row { return tx.QueryRowContext(ctx, overSQL, args...) })
+	gone, err := forgotten(seen.Work, func(args ...any) scanner { return firstOf(ex.queryText(ctx, overSQL, args)) })
 	if err != nil || gone {
 		return idem.Inspection{}, err
 	}
 	row := seen.Work.ID.String()
-	if seen.Effects, err = list(ctx, tx, effectsSQL, row, scanEffect); err != nil {
+	if seen.Effects, err = list(ctx, ex, effectsSQL, row, scanEffect); err != nil {
 		return idem.Inspection{}, err
 	}
-	if seen.Attempts, err = list(ctx, tx, attemptsSQL, row, scanAttempt); err != nil {
+	if seen.Attempts, err = list(ctx, ex, attemptsSQL, row, scanAttempt); err != nil {
 		return idem.Inspection{}, err
 	}
-	seen.Audits, err = list(ctx, tx, auditsSQL, row, scanAudit)
+	seen.Audits, err = list(ctx, ex, auditsSQL, row, scanAudit)
 	return seen, err
 }
 
 // list reads what a statement says of one piece of work.
-func list[T any](ctx context.Context, tx *sql.Tx, text, row string, scan func(scanner) (T, error)) (all []T, err error) {
-	rows, err := tx.QueryContext(ctx, text, row)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
+func list[T any](ctx context.Context, ex executor, text, row string, scan func(scanner) (T, error)) (all []T, err error) {
+	rows, err := ex.queryText(ctx, text, []any{row})
+	err = each(rows, err, func(r scanner) error {
+		one, err := scan(r)
 		all = append(all, one)
-	}
-	return all, rows.Err()
+		return err
+	})
+	return all, err
 }
 
 func scanAttempt(row scanner) (a idem.Attempt, err error) {
@@ -158,17 +152,17 @@ func (w *writer) amend(ctx context.Context, work idem.Work, a idem.Amendment) er
 		}
 	}
 	for _, audit := range a.Audits {
-		if _, err := w.tx.ExecContext(ctx, auditSQL, now, ledgersql.CleanText(audit.Who), audit.Verb, id,
+		if _, err := w.execText(ctx, auditSQL, now, ledgersql.CleanText(audit.Who), audit.Verb, id,
 			ledgersql.CleanText(audit.Before), ledgersql.CleanText(audit.After), ledgersql.CleanText(audit.Reason)); err != nil {
 			return err
 		}
 	}
 	switch {
 	case a.Retry:
-		_, err := w.tx.ExecContext(ctx, retrySQL, id, now, a.Budget)
+		_, err := w.execText(ctx, retrySQL, id, now, a.Budget)
 		return err
 	case a.Acknowledge:
-		_, err := w.tx.ExecContext(ctx, acknowledgeSQL, id, now)
+		_, err := w.execText(ctx, acknowledgeSQL, id, now)
 		return err
 	}
 	return nil
@@ -176,21 +170,18 @@ func (w *writer) amend(ctx context.Context, work idem.Work, a idem.Amendment) er
 
 func (w *writer) amendEffect(ctx context.Context, id string, e idem.EffectAmendment, now int64) error {
 	ref := ledgersql.CleanText(e.ExternalRef)
-	moved, err := w.tx.ExecContext(ctx, amendEffectSQL, id, e.Name, e.Per, string(e.State), e.Epoch, e.Result.Codec, storeBody(e.Result), ref, now)
+	moved, err := w.execText(ctx, amendEffectSQL, id, e.Name, e.Per, string(e.State), e.Epoch, e.Result.Codec, storeBody(e.Result), ref, now)
 	if err != nil {
 		return err
 	}
-	switch n, err := moved.RowsAffected(); {
-	case err != nil:
-		return err
-	case n != 1:
+	if moved != 1 {
 		return invalid("the work has no effect %s %s", e.Name, e.Per)
 	}
 	switch e.State {
 	case idem.EffectDone:
-		_, err = w.tx.ExecContext(ctx, sentAfterAllSQL, id, e.Key, e.Result.Codec, storeBody(e.Result), ref, now)
+		_, err = w.execText(ctx, sentAfterAllSQL, id, e.Key, e.Result.Codec, storeBody(e.Result), ref, now)
 	case idem.EffectNotApplied:
-		_, err = w.tx.ExecContext(ctx, notSentAfterAllSQL, id, e.Key)
+		_, err = w.execText(ctx, notSentAfterAllSQL, id, e.Key)
 	}
 	return err
 }

@@ -111,7 +111,7 @@ func (s *Store) commitAll(ctx context.Context, requests []*request) (begun bool,
 	defer cancel()
 	waiting := context.AfterFunc(ctx, cancel)
 	lags := !slices.ContainsFunc(requests, func(r *request) bool { return !r.Op.lags })
-	err = s.transact(begin, lags, func(w *writer) error {
+	err = s.direct(begin, lags, func(w *writer) error {
 		if !waiting() {
 			return context.Canceled
 		}

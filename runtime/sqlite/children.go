@@ -26,10 +26,10 @@ func (w *writer) forgetChildren(ctx context.Context, id string) error {
 			return err
 		}
 		err := errors.Join(
-			w.exec(ctx, w.store.stmts.forgetEffects, child),
-			w.exec(ctx, w.store.stmts.forgetAttempts, child),
-			w.exec(ctx, w.store.stmts.forgetAliases, child, ""),
-			w.exec(ctx, w.store.stmts.forgetWork, child))
+			w.exec(ctx, &w.store.stmts.forgetEffects, child),
+			w.exec(ctx, &w.store.stmts.forgetAttempts, child),
+			w.exec(ctx, &w.store.stmts.forgetAliases, child, ""),
+			w.exec(ctx, &w.store.stmts.forgetWork, child))
 		if err != nil {
 			return err
 		}
@@ -38,17 +38,11 @@ func (w *writer) forgetChildren(ctx context.Context, id string) error {
 }
 
 func (w *writer) children(ctx context.Context, id string) (children []string, err error) {
-	rows, err := w.stmt(ctx, w.store.stmts.children).QueryContext(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = w.each(ctx, &w.store.stmts.children, func(r scanner) error {
 		var child string
-		if err := rows.Scan(&child); err != nil {
-			return nil, err
-		}
+		err := r.Scan(&child)
 		children = append(children, child)
-	}
-	return children, rows.Err()
+		return err
+	}, id)
+	return children, err
 }

@@ -105,7 +105,7 @@ func openWriter(path string, o *options, gate *commitGate) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(gatedConnector{base, gate})
+	db := sql.OpenDB(connector{base, gate})
 	db.SetMaxOpenConns(1)
 	db.SetMaxIdleConns(1)
 	return db, nil
@@ -134,7 +134,7 @@ func openReaders(path string, n int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(base)
+	db := sql.OpenDB(connector{base, nil})
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db, nil
@@ -173,22 +173,24 @@ func (g *commitGate) ask() int32 {
 	return 0
 }
 
-type gatedConnector struct {
+// A connector makes connections that also carry out statements directly, and none
+// without its gate, if it has one.
+type connector struct {
 	driver.Connector
 	gate *commitGate
 }
 
-func (c gatedConnector) Connect(ctx context.Context) (driver.Conn, error) {
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	hooks, ok := conn.(interface {
-		RegisterCommitHook(sqlite.CommitHookFn)
-	})
+	own, ok := conn.(driverConn)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("the driver's %T has no commit hook", conn), conn.Close())
+		return nil, errors.Join(fmt.Errorf("the driver's %T lacks what a connection needs", conn), conn.Close())
 	}
-	hooks.RegisterCommitHook(c.gate.ask)
-	return conn, nil
+	if c.gate != nil {
+		own.RegisterCommitHook(c.gate.ask)
+	}
+	return newDirect(own), nil
 }

@@ -57,7 +57,7 @@ func (w *writer) claimLatest(ctx context.Context, c idem.Claim) (idem.Claimed, e
 		return idem.Claimed{}, err
 	}
 	if claimed.Work.State == idem.StateDead && c.Window.UntilSuccessOf() != "" {
-		return claimed, w.exec(ctx, w.store.stmts.watch, claimed.Work.ID.String())
+		return claimed, w.watch(ctx, claimed.Work.ID)
 	}
 	if !claimed.Won || c.Mark.IsZero() || claimed.Doubtful() {
 		return claimed, nil
@@ -70,8 +70,14 @@ func (w *writer) claimLatest(ctx context.Context, c idem.Claim) (idem.Claimed, e
 	if _, err := w.end(ctx, idem.End{Fence: fence, State: idem.StateDone, Window: c.Window, SupersededBy: newer.ID}); err != nil {
 		return idem.Claimed{}, err
 	}
-	work, err := scanWork(w.stmt(ctx, w.store.stmts.read).QueryRowContext(ctx, fence.ID.String()), w.store.clock.now())
+	work, err := scanWork(w.row(ctx, &w.store.stmts.read, fence.ID.String()), w.store.clock.now())
 	return idem.Claimed{Work: work}, err
+}
+
+// watch has the successes recorded that the work waits for.
+func (w *writer) watch(ctx context.Context, id idem.WorkID) error {
+	w.rare.watches = true
+	return w.exec(ctx, &w.store.stmts.watch, id.String())
 }
 
 // notNewer is a NewerWork if one is remembered as done.
@@ -80,7 +86,7 @@ func (w *writer) notNewer(ctx context.Context, mark idem.Mark, now int64) error 
 		return nil
 	}
 	var id string
-	err := w.stmt(ctx, w.store.stmts.newer).QueryRowContext(ctx, mark.Series[:], mark.By, now).Scan(&id)
+	err := w.row(ctx, &w.store.stmts.newer, mark.Series[:], mark.By, now).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -94,32 +100,31 @@ func (w *writer) notNewer(ctx context.Context, mark idem.Mark, now int64) error 
 	return idem.NewerWork{ID: newer}
 }
 
-// remember keeps what others have to know of work that has ended. watched says
-// that some work waits for a success of its kind.
-func (w *writer) remember(ctx context.Context, e idem.End, watched bool, now int64) error {
+// remember keeps what others have to know of work that has ended.
+func (w *writer) remember(ctx context.Context, e idem.End, now int64) error {
 	ended := e.State == idem.StateDone || e.State == idem.StateDead
 	if ended && e.Window.UntilSuccessOf() != "" {
-		if err := w.exec(ctx, w.store.stmts.watch, e.ID.String()); err != nil {
+		if err := w.watch(ctx, e.ID); err != nil {
 			return err
 		}
 	}
 	if e.State != idem.StateDone || !e.SupersededBy.IsZero() {
 		return nil
 	}
-	if watched {
-		if err := w.exec(ctx, w.store.stmts.succeed, e.ID.String()); err != nil {
+	if w.rare.watches {
+		if err := w.exec(ctx, &w.store.stmts.succeed, e.ID.String()); err != nil {
 			return err
 		}
 	}
 	if e.Mark.IsZero() {
 		return nil
 	}
-	return w.exec(ctx, w.store.stmts.raise, e.Mark.Series[:], e.Mark.By, e.ID.String(), now)
+	return w.exec(ctx, &w.store.stmts.raise, e.Mark.Series[:], e.Mark.By, e.ID.String(), now)
 }
 
 // forgotten: the row is there, but its window is over. Dead work is kept until
 // somebody has looked at it. over asks overSQL.
-func forgotten(w idem.Work, over func(args ...any) *sql.Row) (gone bool, err error) {
+func forgotten(w idem.Work, over func(args ...any) scanner) (gone bool, err error) {
 	if w.State != idem.StateDone || w.Forever || w.ExpiresAt.After(w.Now) || w.UntilSuccess == "" {
 		return w.State == idem.StateDone && !w.Forever && !w.ExpiresAt.After(w.Now), nil
 	}

@@ -58,7 +58,7 @@ func (w *writer) claimMessage(ctx context.Context, e idem.EffectWrite, now int64
 	key := messageKey(e.Message.MessageID)
 	args := append(key, e.Key, now+toMicros(e.Message.TTL), e.ID.String(), e.Name, now, e.Per)
 	var claimed bool
-	err := w.stmt(ctx, w.store.stmts.claimMessage).QueryRowContext(ctx, args...).Scan(&claimed)
+	err := w.row(ctx, &w.store.stmts.claimMessage, args...).Scan(&claimed)
 	switch {
 	case err == nil:
 		return nil, nil
@@ -66,7 +66,7 @@ func (w *writer) claimMessage(ctx context.Context, e idem.EffectWrite, now int64
 		return nil, err
 	}
 	args = append(key, e.ID.String(), e.Token[:], now, e.Live)
-	return scanMessage(w.stmt(ctx, w.store.stmts.message).QueryRowContext(ctx, args...))
+	return scanMessage(w.row(ctx, &w.store.stmts.message, args...))
 }
 
 func scanMessage(row scanner) (*idem.SentMessage, error) {
@@ -98,13 +98,13 @@ func (w *writer) settleMessage(ctx context.Context, e idem.EffectWrite, now int6
 	args := append(messageKey(e.Message.MessageID), e.Key)
 	switch e.State {
 	case idem.EffectDone:
-		return w.exec(ctx, w.store.stmts.moveMessage, append(args, string(idem.MessageSent),
+		return w.exec(ctx, &w.store.stmts.moveMessage, append(args, string(idem.MessageSent),
 			e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef), ledgersql.CleanError(e.Error), now, now+toMicros(e.Message.TTL))...)
 	case idem.EffectGivenUp:
-		return w.exec(ctx, w.store.stmts.moveMessage, append(args, string(idem.MessageGivenUp),
+		return w.exec(ctx, &w.store.stmts.moveMessage, append(args, string(idem.MessageGivenUp),
 			idem.CodecNone, nil, "", ledgersql.CleanError(e.Error), nil, nil)...)
 	case idem.EffectNotApplied, idem.EffectRefused:
-		return w.exec(ctx, w.store.stmts.dropMessage, args...)
+		return w.exec(ctx, &w.store.stmts.dropMessage, args...)
 	}
 	return nil
 }

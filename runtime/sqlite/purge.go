@@ -32,7 +32,7 @@ ORDER BY 2 LIMIT ?2`
 // purgeWorkSQL decides once more: a listed row may have been claimed since.
 const purgeWorkSQL = `
 DELETE FROM work_log ` + byWork + ` WHERE work_id = ?1 AND ` + mayGo + `?2
-RETURNING until_success_of, scope`
+RETURNING until_success_of, scope, attempt > 0`
 
 const purgeMarksSQL = `DELETE FROM latest_log ` + byMarkOfWork + ` WHERE work_id = ?1`
 
@@ -58,9 +58,9 @@ DELETE FROM sent_messages ` + byMessage + ` WHERE (channel, chat_id, content_has
 
 // purgeStatements are those of a purge.
 type purgeStatements struct {
-	expired              *sql.Stmt // of the readers
-	work, marks          *sql.Stmt
-	kind, scope, message *sql.Stmt
+	expired              statement // of the readers
+	work, marks          statement
+	kind, scope, message statement
 }
 
 func (s *Store) purgePreparations() []preparation {
@@ -79,7 +79,7 @@ func (s *Store) Expired(ctx context.Context, limit int) (ids []idem.WorkID, err 
 	if s.closed.Load() {
 		return nil, fmt.Errorf("sqlite: purge: %w", idem.ErrClosed)
 	}
-	rows, err := s.stmts.purge.expired.QueryContext(ctx, s.clock.now(), limit)
+	rows, err := s.stmts.purge.expired.prepared.QueryContext(ctx, s.clock.now(), limit)
 	if err != nil {
 		return nil, s.wrap(ctx, "purge", err)
 	}
@@ -110,7 +110,7 @@ func (s *Store) Purge(ctx context.Context, ids []idem.WorkID) (idem.Purged, erro
 // PurgeMemory deletes messages whose time is over: see [idem.Store].
 func (s *Store) PurgeMemory(ctx context.Context, limit int) (idem.Purged, error) {
 	return write(ctx, s, "purge", func(ctx context.Context, w *writer) (purged idem.Purged, err error) {
-		purged.Messages, err = w.count(ctx, s.stmts.purge.message, s.clock.now(), limit)
+		purged.Messages, err = w.count(ctx, &s.stmts.purge.message, s.clock.now(), limit)
 		return purged, err
 	})
 }
@@ -123,7 +123,8 @@ func (w *writer) purge(ctx context.Context, ids []idem.WorkID) (purged idem.Purg
 	waited := map[waitedFor]bool{}
 	for _, id := range ids {
 		var f waitedFor
-		err := w.stmt(ctx, w.store.stmts.purge.work).QueryRowContext(ctx, id.String(), now).Scan(&f.kind, &f.scope)
+		var attempted int // the latest attempt is in the row itself
+		err := w.row(ctx, &w.store.stmts.purge.work, id.String(), now).Scan(&f.kind, &f.scope, &attempted)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
@@ -131,6 +132,7 @@ func (w *writer) purge(ctx context.Context, ids []idem.WorkID) (purged idem.Purg
 			return idem.Purged{}, err
 		}
 		purged.Work++
+		purged.Attempts += attempted
 		if f.kind != "" {
 			waited[f] = true
 		}
@@ -140,8 +142,8 @@ func (w *writer) purge(ctx context.Context, ids []idem.WorkID) (purged idem.Purg
 	}
 	for f := range waited {
 		err := errors.Join(
-			w.add(ctx, &purged.Kinds, w.store.stmts.purge.scope, f.kind, f.scope),
-			w.add(ctx, &purged.Kinds, w.store.stmts.purge.kind, f.kind))
+			w.add(ctx, &purged.Kinds, &w.store.stmts.purge.scope, f.kind, f.scope),
+			w.add(ctx, &purged.Kinds, &w.store.stmts.purge.kind, f.kind))
 		if err != nil {
 			return idem.Purged{}, err
 		}
@@ -156,16 +158,22 @@ func (w *writer) purgeRest(ctx context.Context, id string, purged *idem.Purged) 
 		return err
 	}
 	err = errors.Join(
-		w.add(ctx, &purged.Effects, w.store.stmts.forgetEffects, id),
-		w.add(ctx, &purged.Attempts, w.store.stmts.forgetAttempts, id),
-		w.add(ctx, &purged.Aliases, w.store.stmts.forgetAliases, id, ""),
-		w.add(ctx, &purged.Marks, w.store.stmts.purge.marks, id))
+		w.add(ctx, &purged.Effects, &w.store.stmts.forgetEffects, id),
+		w.add(ctx, &purged.Attempts, &w.store.stmts.forgetAttempts, id),
+		w.add(ctx, &purged.Aliases, &w.store.stmts.forgetAliases, id, ""),
+		w.add(ctx, &purged.Marks, &w.store.stmts.purge.marks, id))
 	if err != nil {
 		return err
 	}
 	for _, child := range children {
-		if err := w.add(ctx, &purged.Work, w.store.stmts.forgetWork, child); err != nil {
+		var attempted int
+		switch err := w.row(ctx, &w.store.stmts.forgetWork, child).Scan(&attempted); {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
 			return err
+		default:
+			purged.Work++
+			purged.Attempts += attempted
 		}
 		if err := w.purgeRest(ctx, child, purged); err != nil {
 			return err
@@ -175,17 +183,13 @@ func (w *writer) purgeRest(ctx context.Context, id string, purged *idem.Purged) 
 }
 
 // add adds the number of rows that a statement has changed.
-func (w *writer) add(ctx context.Context, to *int, prepared *sql.Stmt, args ...any) error {
-	n, err := w.count(ctx, prepared, args...)
+func (w *writer) add(ctx context.Context, to *int, st *statement, args ...any) error {
+	n, err := w.count(ctx, st, args...)
 	*to += n
 	return err
 }
 
-func (w *writer) count(ctx context.Context, prepared *sql.Stmt, args ...any) (int, error) {
-	result, err := w.stmt(ctx, prepared).ExecContext(ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	n, err := result.RowsAffected()
+func (w *writer) count(ctx context.Context, st *statement, args ...any) (int, error) {
+	n, err := w.ex.exec(ctx, st, args)
 	return int(n), err
 }

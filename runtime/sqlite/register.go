@@ -30,12 +30,12 @@ func (w *writer) register(ctx context.Context, contracts []idem.Registration) ([
 		if c.Kind == "" || c.Version < 1 {
 			return nil, invalid("a contract is registered by its kind and version, not as %q, %d", c.Kind, c.Version)
 		}
-		if _, err := w.tx.ExecContext(ctx, registerSQL, c.Kind, c.Version, c.Digest, c.Module, now); err != nil {
+		if _, err := w.execText(ctx, registerSQL, c.Kind, c.Version, c.Digest, c.Module, now); err != nil {
 			return nil, err
 		}
 		row := idem.Registration{Kind: c.Kind, Version: c.Version}
 		var seen int64
-		if err := w.tx.QueryRowContext(ctx, registeredSQL, c.Kind, c.Version).Scan(&row.Digest, &row.Module, &seen); err != nil {
+		if err := w.rowText(ctx, registeredSQL, c.Kind, c.Version).Scan(&row.Digest, &row.Module, &seen); err != nil {
 			return nil, err
 		}
 		row.FirstSeen = fromMicros(seen)

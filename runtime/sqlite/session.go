@@ -10,12 +10,13 @@ import (
 
 // session is the transaction of InTx as its function sees it.
 type session struct {
-	w *writer
+	w  *writer
+	tx *sql.Tx // nil within a batch
 	// broken is why the transaction must not be committed, whatever fn returns.
 	broken error
 }
 
-func (s *session) Tx() *sql.Tx { return s.w.tx }
+func (s *session) Tx() *sql.Tx { return s.tx }
 
 func (s *session) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
 	claimed, err := s.w.claimLatest(ctx, c)
@@ -40,7 +41,7 @@ func (s *session) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewa
 // Savepoint undoes what fn wrote if it fails: see [idem.Session].
 func (s *session) Savepoint(ctx context.Context, fn func(ctx context.Context) error) error {
 	// A name can be used again inside itself: SQLite takes the innermost.
-	if _, err := s.w.tx.ExecContext(ctx, `SAVEPOINT idem`); err != nil {
+	if _, err := s.w.execText(ctx, `SAVEPOINT idem`); err != nil {
 		return s.w.store.wrap(ctx, "savepoint", err)
 	}
 	returned := false
@@ -55,7 +56,7 @@ func (s *session) Savepoint(ctx context.Context, fn func(ctx context.Context) er
 		s.undo(ctx)
 		return err
 	}
-	if _, err := s.w.tx.ExecContext(ctx, `RELEASE idem`); err != nil {
+	if _, err := s.w.execText(ctx, `RELEASE idem`); err != nil {
 		s.broken = fmt.Errorf("savepoint: %w", err)
 		return s.w.store.wrap(ctx, "savepoint", err)
 	}
@@ -65,7 +66,7 @@ func (s *session) Savepoint(ctx context.Context, fn func(ctx context.Context) er
 // undo must happen even if ctx has ended. What cannot be undone must not be
 // committed: InTx then fails, whatever its function returns.
 func (s *session) undo(ctx context.Context) {
-	if _, err := s.w.tx.ExecContext(context.WithoutCancel(ctx), `ROLLBACK TO idem; RELEASE idem`); err != nil {
+	if _, err := s.w.execText(context.WithoutCancel(ctx), `ROLLBACK TO idem; RELEASE idem`); err != nil {
 		s.broken = fmt.Errorf("undoing a savepoint: %w", err)
 	}
 }

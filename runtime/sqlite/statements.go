@@ -8,27 +8,29 @@ import (
 
 // statements are the writer's, prepared once per connection.
 type statements struct {
-	claim, read, extend           *sql.Stmt
-	forgetEffects, forgetAttempts *sql.Stmt
-	children, forgetWork          *sql.Stmt
-	abandonAttempt, startAttempt  *sql.Stmt
-	effects                       *sql.Stmt
-	writeEffect, moveEffect       *sql.Stmt
-	claimMessage, message         *sql.Stmt
-	moveMessage, dropMessage      *sql.Stmt
-	end, endAttempt               *sql.Stmt
-	renew, mark                   *sql.Stmt
-	newer, raise                  *sql.Stmt // see memory.go
-	watch, succeed                *sql.Stmt
-	standings, recordAlias        *sql.Stmt
-	dropAliases, forgetAliases    *sql.Stmt
-	free                          *sql.Stmt
+	begin, commit, rollback, rare statement
+	claimNew, claimAgain, read    statement
+	leadsTo, keepAttempt, extend  statement
+	forgetEffects, forgetAttempts statement
+	children, forgetWork          statement
+	effects                       statement
+	startEffect                   statement
+	writeEffect, moveEffect       statement
+	claimMessage, message         statement
+	moveMessage, dropMessage      statement
+	end                           statement
+	renew, mark                   statement
+	newer, raise                  statement // see memory.go
+	watch, succeed                statement
+	standings, recordAlias        statement
+	dropAliases, forgetAliases    statement
+	free                          statement
 	purge                         purgeStatements
 }
 
 // preparation is one statement to be prepared.
 type preparation struct {
-	stmt **sql.Stmt
+	stmt *statement
 	db   *sql.DB
 	text string
 }
@@ -46,17 +48,24 @@ const (
 // preparations are all that Open prepares.
 func (s *Store) preparations() []preparation {
 	return append(s.purgePreparations(), []preparation{
+		{&s.exists, s.readers, existsSQL},
 		{&s.lookup, s.readers, readSQL},
-		{&s.stmts.claim, s.writer, claimSQL},
+		{&s.stmts.begin, s.writer, beginSQL},
+		{&s.stmts.commit, s.writer, commitSQL},
+		{&s.stmts.rollback, s.writer, rollbackSQL},
+		{&s.stmts.rare, s.writer, rareSQL},
+		{&s.stmts.claimNew, s.writer, claimNewSQL},
+		{&s.stmts.claimAgain, s.writer, claimAgainSQL},
+		{&s.stmts.leadsTo, s.writer, leadsToSQL},
+		{&s.stmts.keepAttempt, s.writer, keepAttemptSQL},
 		{&s.stmts.read, s.writer, readSQL},
 		{&s.stmts.extend, s.writer, extendSQL},
 		{&s.stmts.forgetEffects, s.writer, `DELETE FROM effect_log ` + byEffect + ` WHERE work_id = ?1`},
 		{&s.stmts.children, s.writer, childrenSQL},
-		{&s.stmts.forgetWork, s.writer, `DELETE FROM work_log WHERE work_id = ?1`},
-		{&s.stmts.forgetAttempts, s.writer, `DELETE FROM attempt_log WHERE work_id = ?1`},
-		{&s.stmts.abandonAttempt, s.writer, abandonAttemptSQL},
-		{&s.stmts.startAttempt, s.writer, startAttemptSQL},
+		{&s.stmts.forgetWork, s.writer, `DELETE FROM work_log WHERE work_id = ?1 RETURNING attempt > 0`},
+		{&s.stmts.forgetAttempts, s.writer, `DELETE FROM attempt_history WHERE work_id = ?1`},
 		{&s.stmts.effects, s.writer, effectsSQL},
+		{&s.stmts.startEffect, s.writer, startEffectSQL},
 		{&s.stmts.writeEffect, s.writer, writeEffectSQL},
 		{&s.stmts.moveEffect, s.writer, moveEffectSQL},
 		{&s.stmts.claimMessage, s.writer, claimMessageSQL},
@@ -64,7 +73,6 @@ func (s *Store) preparations() []preparation {
 		{&s.stmts.moveMessage, s.writer, moveMessageSQL},
 		{&s.stmts.dropMessage, s.writer, dropMessageSQL},
 		{&s.stmts.end, s.writer, endSQL},
-		{&s.stmts.endAttempt, s.writer, endAttemptSQL},
 		{&s.stmts.renew, s.writer, renewSQL},
 		{&s.stmts.mark, s.writer, markSQL},
 		{&s.over, s.readers, overSQL},
@@ -86,7 +94,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.text, err)
 		}
-		*p.stmt = stmt
+		*p.stmt = statement{text: p.text, prepared: stmt}
 	}
 	return nil
 }
@@ -97,6 +105,8 @@ const workColumns = `work_id, kind, version, scope, state, claim_token, attempt,
 	error_class, last_error, next_attempt_at, locked_until, created_at, done_at, expires_at,
 	until_success_of, superseded_by, acknowledged_at`
 
+const existsSQL = `SELECT 1 FROM work_log WHERE work_id = ` + aliased
+
 const readSQL = `SELECT ` + workColumns + ` FROM work_log WHERE work_id = ` + aliased
 
 // The two ways in which a claim finds work that is not simply taken over. Both
@@ -106,62 +116,80 @@ const (
 	isSpent     = `work_log.state <> 'done' AND work_log.budget_left = 0`
 )
 
-// claimSQL is the one atomic step. Its WHERE is where claims are decided, and it
-// looks at locked_until of running rows only: done work must stay done however
-// long ago its lock time passed.
+// claimNewSQL is all of a claim of new work, which is most of them. Its arguments have
+// no numbers, as in all statements that are made for each work: the driver looks up
+// what has a name.
+const claimNewSQL = `
+INSERT INTO work_log (
+	work_id, kind, version, scope, state, claim_token, attempt, attempt_at, budget_left,
+	payload_codec, payload, payload_hash, payload_shape,
+	locked_until, release, correlation_id, created_at, updated_at)
+VALUES (?, ?, ?, ?, 'running', ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (work_id) DO NOTHING`
+
+const leadsToSQL = `SELECT leads_to FROM work_alias WHERE work_id = ?1`
+
+// isTaken is the WHERE in which claims of work that was begun are decided. It looks at
+// locked_until of running rows only: done work must stay done however long ago its lock
+// time passed.
+const isTaken = `(work_log.state = 'failed' AND work_log.next_attempt_at <= ?14
+			OR work_log.state = 'running' AND work_log.locked_until <= ?14 AND work_log.claim_token <> ?5)
+		AND (?15 OR work_log.payload_shape <> ?10 OR work_log.payload_hash IS ?9)`
+
+// keepAttemptSQL moves the attempt that claimAgainSQL is about to succeed to the others.
+// It has its arguments.
+const keepAttemptSQL = `
+INSERT INTO attempt_history (work_id, attempt, started_at, ended_at, outcome, error_class, error, release, correlation_id)
+SELECT work_id, attempt, attempt_at, coalesce(attempt_ended_at, ?14), coalesce(outcome, 'abandoned'),
+	CASE WHEN outcome IS NULL THEN '' ELSE error_class END, CASE WHEN outcome IS NULL THEN '' ELSE last_error END,
+	release, correlation_id
+FROM work_log WHERE work_id = ?1 AND attempt > 0 AND budget_left > 0 AND ` + isTaken
+
+// claimAgainSQL is the one atomic step of a claim of work that is not new.
 //
 // Work whose window is over starts afresh. Work that is due or abandoned but has
 // no attempt left becomes dead in the same statement. A row of this very claim
 // (its acknowledgement was lost) is left alone here, and recognised afterwards.
-//
-// What it returns says which row it is, and whether that had a life before and is
-// to be read. New work is what the claim says it is.
-const claimSQL = `
-INSERT INTO work_log AS work_log (
-	work_id, kind, version, scope, state, claim_token, attempt, budget_left,
-	payload_codec, payload, payload_hash, payload_shape,
-	locked_until, release, correlation_id, created_at, updated_at)
-VALUES (` + aliased + `, ?2, ?3, ?4, 'running', ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14)
-ON CONFLICT (work_id) DO UPDATE SET
-	kind = CASE WHEN ` + isForgotten + ` THEN excluded.kind ELSE work_log.kind END,
-	version = CASE WHEN ` + isForgotten + ` THEN excluded.version ELSE work_log.version END,
-	scope = CASE WHEN ` + isForgotten + ` THEN excluded.scope ELSE work_log.scope END,
+const claimAgainSQL = `
+UPDATE work_log SET
+	kind = CASE WHEN ` + isForgotten + ` THEN ?2 ELSE kind END,
+	version = CASE WHEN ` + isForgotten + ` THEN ?3 ELSE version END,
+	scope = CASE WHEN ` + isForgotten + ` THEN ?4 ELSE scope END,
 	state = CASE WHEN ` + isSpent + ` THEN 'dead' ELSE 'running' END,
-	claim_token = CASE WHEN ` + isSpent + ` THEN NULL ELSE excluded.claim_token END,
-	attempt = CASE WHEN ` + isForgotten + ` THEN 1 WHEN ` + isSpent + ` THEN work_log.attempt ELSE work_log.attempt + 1 END,
-	budget_left = CASE WHEN ` + isForgotten + ` THEN excluded.budget_left WHEN ` + isSpent + ` THEN 0 ELSE work_log.budget_left - 1 END,
-	payload_codec = CASE WHEN ` + takesPayload + ` THEN excluded.payload_codec ELSE work_log.payload_codec END,
-	payload = CASE WHEN ` + takesPayload + ` THEN excluded.payload ELSE work_log.payload END,
-	payload_hash = CASE WHEN ` + takesPayload + ` THEN excluded.payload_hash ELSE work_log.payload_hash END,
-	payload_shape = CASE WHEN ` + takesPayload + ` THEN excluded.payload_shape ELSE work_log.payload_shape END,
-	result_codec = CASE WHEN ` + isSpent + ` THEN work_log.result_codec ELSE '' END,
-	result = CASE WHEN ` + isSpent + ` THEN work_log.result END,
-	external_ref = CASE WHEN ` + isSpent + ` THEN work_log.external_ref ELSE '' END,
-	error_class = CASE WHEN ` + isForgotten + ` OR ` + isSpent + ` THEN '' ELSE work_log.error_class END,
+	claim_token = CASE WHEN ` + isSpent + ` THEN NULL ELSE ?5 END,
+	attempt = CASE WHEN ` + isForgotten + ` THEN 1 WHEN ` + isSpent + ` THEN attempt ELSE attempt + 1 END,
+	attempt_at = CASE WHEN ` + isSpent + ` THEN attempt_at ELSE ?14 END,
+	attempt_ended_at = CASE WHEN ` + isSpent + ` THEN coalesce(attempt_ended_at, ?14) END,
+	outcome = CASE WHEN ` + isSpent + ` THEN coalesce(outcome, 'abandoned') END,
+	budget_left = CASE WHEN ` + isForgotten + ` THEN ?6 WHEN ` + isSpent + ` THEN 0 ELSE budget_left - 1 END,
+	payload_codec = CASE WHEN ` + takesPayload + ` THEN ?7 ELSE payload_codec END,
+	payload = CASE WHEN ` + takesPayload + ` THEN ?8 ELSE payload END,
+	payload_hash = CASE WHEN ` + takesPayload + ` THEN ?9 ELSE payload_hash END,
+	payload_shape = CASE WHEN ` + takesPayload + ` THEN ?10 ELSE payload_shape END,
+	result_codec = CASE WHEN ` + isSpent + ` THEN result_codec ELSE '' END,
+	result = CASE WHEN ` + isSpent + ` THEN result END,
+	external_ref = CASE WHEN ` + isSpent + ` THEN external_ref ELSE '' END,
+	error_class = CASE WHEN ` + isForgotten + ` OR ` + isSpent + ` THEN '' ELSE error_class END,
 	last_error = CASE WHEN ` + isForgotten + ` THEN ''
-		WHEN ` + isSpent + ` AND work_log.state = 'running' THEN printf('the lease of attempt %d ended without an outcome, and no attempt is left', work_log.attempt)
-		WHEN ` + isSpent + ` THEN printf('no attempt is left after attempt %d: %s', work_log.attempt, work_log.last_error)
-		ELSE work_log.last_error END,
+		WHEN ` + isSpent + ` AND state = 'running' THEN printf('the lease of attempt %d ended without an outcome, and no attempt is left', attempt)
+		WHEN ` + isSpent + ` THEN printf('no attempt is left after attempt %d: %s', attempt, last_error)
+		ELSE last_error END,
 	next_attempt_at = NULL,
-	locked_until = CASE WHEN ` + isSpent + ` THEN NULL ELSE excluded.locked_until END,
-	release = CASE WHEN ` + isSpent + ` THEN work_log.release ELSE excluded.release END,
-	correlation_id = CASE WHEN ` + isSpent + ` THEN work_log.correlation_id ELSE excluded.correlation_id END,
-	run_id = CASE WHEN ` + isForgotten + ` THEN NULL ELSE work_log.run_id END,
-	created_at = CASE WHEN ` + isForgotten + ` THEN excluded.created_at ELSE work_log.created_at END,
-	updated_at = excluded.updated_at,
-	done_at = CASE WHEN ` + isSpent + ` THEN excluded.updated_at END,
+	locked_until = CASE WHEN ` + isSpent + ` THEN NULL ELSE ?11 END,
+	release = CASE WHEN ` + isSpent + ` THEN release ELSE ?12 END,
+	correlation_id = CASE WHEN ` + isSpent + ` THEN correlation_id ELSE ?13 END,
+	run_id = CASE WHEN ` + isForgotten + ` THEN NULL ELSE run_id END,
+	created_at = CASE WHEN ` + isForgotten + ` THEN ?14 ELSE created_at END,
+	updated_at = ?14,
+	done_at = CASE WHEN ` + isSpent + ` THEN ?14 END,
 	expires_at = CASE WHEN ` + isSpent + ` THEN ?16 END,
 	until_success_of = CASE WHEN ` + isSpent + ` THEN ?17 ELSE '' END,
 	superseded_by = ''
-WHERE (work_log.state = 'done' AND ` + windowOver + `?14)
-	OR ((work_log.state = 'failed' AND work_log.next_attempt_at <= ?14
-			OR work_log.state = 'running' AND work_log.locked_until <= ?14 AND work_log.claim_token <> excluded.claim_token)
-		AND (?15 OR work_log.payload_shape <> excluded.payload_shape OR work_log.payload_hash IS excluded.payload_hash))
-RETURNING work_id, EXISTS (SELECT 1 FROM attempt_log WHERE attempt_log.work_id = work_log.work_id)`
+WHERE work_id = ?1 AND ((work_log.state = 'done' AND ` + windowOver + `?14) OR (` + isTaken + `))`
 
 // takesPayload: a new shape (a field was added on deploy, say) replaces the
 // payload, so that the hashes of later deliveries can be compared again.
-const takesPayload = isForgotten + ` OR (work_log.payload_shape <> excluded.payload_shape AND NOT (` + isSpent + `))`
+const takesPayload = isForgotten + ` OR (work_log.payload_shape <> ?10 AND NOT (` + isSpent + `))`
 
 // extendSQL answers a claim whose acknowledgement was lost: its caller counts
 // its lease from now on.
@@ -170,30 +198,34 @@ UPDATE work_log SET locked_until = max(locked_until, ?3), updated_at = ?4
 WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running'
 RETURNING ` + workColumns
 
-const abandonAttemptSQL = `
-UPDATE attempt_log SET ended_at = ?2, outcome = 'abandoned' WHERE work_id = ?1 AND outcome IS NULL`
-
-const startAttemptSQL = `
-INSERT INTO attempt_log (work_id, attempt, started_at, release, correlation_id) VALUES (?1, ?2, ?3, ?4, ?5)`
-
 const effectsSQL = `
 SELECT effect, per_hash, guard, state, effect_key, key_epoch, calls, payload_hash, payload_shape, input_codec, input,
 	result_codec, result, external_ref, last_error, started_at, done_at, visible_after
-FROM effect_log WHERE work_id = ?1 ORDER BY seq`
+FROM effect_log ` + byEffect + ` WHERE work_id = ?1 ORDER BY seq`
 
-// writeEffectSQL is fenced: without an owner there is no row to select, and
-// nothing is inserted or updated. ?15 demands a live lease, ?16 a new start.
+// isHeld is the fence: without an owner there is no row to select, and nothing is
+// inserted or updated.
+const isHeld = `EXISTS (
+	SELECT 1 FROM work_log
+	WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running' AND (NOT ?15 OR locked_until > ?18))`
+
+// startEffectSQL is all that the start of an effect needs which has no row, as most.
+const startEffectSQL = `
+INSERT INTO effect_log (
+	work_id, effect, per_hash, guard, state, effect_key, key_epoch, payload_hash, payload_shape,
+	input_codec, input, started_at, calls, visible_after)
+SELECT ?, ?, ?, ?, 'started', ?, ?, ?, ?, ?, ?, ?, ?, ?
+FROM work_log WHERE work_id = ? AND claim_token = ? AND state = 'running' AND locked_until > ?
+ON CONFLICT (work_id, effect, per_hash) DO NOTHING`
+
+// writeEffectSQL writes any effect. ?15 demands a live lease, ?16 a new start.
 const writeEffectSQL = `
 INSERT INTO effect_log AS effect_log (
-	work_id, effect, per_hash, seq, guard, state, effect_key, key_epoch, payload_hash,
+	work_id, effect, per_hash, guard, state, effect_key, key_epoch, payload_hash,
 	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, calls, visible_after, done_at)
-SELECT ?1, ?3, ?4,
-	1 + coalesce((SELECT seq FROM effect_log WHERE work_id = ?1 ORDER BY seq DESC LIMIT 1), 0),
-	?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19, ?20, ?21,
+SELECT ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19, ?20, ?21,
 	CASE WHEN ?6 IN ('done', 'refused', 'given_up') THEN ?18 END
-WHERE EXISTS (
-	SELECT 1 FROM work_log
-	WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running' AND (NOT ?15 OR locked_until > ?18))
+WHERE ` + isHeld + `
 ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	guard = excluded.guard,
 	state = excluded.state,
@@ -223,34 +255,29 @@ UPDATE effect_log SET
 	result_codec = ?12, result = ?13, external_ref = ?14, last_error = ?17,
 	started_at = CASE WHEN ?16 THEN ?18 ELSE started_at END,
 	done_at = CASE WHEN ?6 IN ('done', 'refused', 'given_up') THEN ?18 END
-WHERE work_id = ?1 AND effect = ?3 AND per_hash = ?4 AND EXISTS (
-	SELECT 1 FROM work_log
-	WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running' AND (NOT ?15 OR locked_until > ?18))
+WHERE work_id = ?1 AND effect = ?3 AND per_hash = ?4 AND ` + isHeld + `
 RETURNING started_at`
 
 const endSQL = `
 UPDATE work_log SET
-	state = ?3,
+	state = ?,
 	claim_token = NULL,
 	locked_until = NULL,
-	result_codec = ?4,
-	result = ?5,
-	external_ref = ?6,
-	error_class = ?7,
-	last_error = ?8,
-	next_attempt_at = ?9,
-	done_at = ?10,
-	expires_at = ?11,
-	budget_left = budget_left + ?12,
-	updated_at = ?13,
-	until_success_of = ?14,
-	superseded_by = ?15
-WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running'
-RETURNING attempt, budget_left, EXISTS (SELECT 1 FROM success_log WHERE success_log.kind = work_log.kind AND success_log.scope = work_log.scope)`
-
-const endAttemptSQL = `
-UPDATE attempt_log SET ended_at = ?3, outcome = ?4, error_class = ?5, error = ?6
-WHERE work_id = ?1 AND attempt = ?2`
+	result_codec = ?,
+	result = ?,
+	external_ref = ?,
+	error_class = ?,
+	last_error = ?,
+	next_attempt_at = ?,
+	done_at = ?,
+	expires_at = ?,
+	budget_left = budget_left + ?,
+	updated_at = ?,
+	attempt_ended_at = ?,
+	outcome = ?,
+	until_success_of = ?,
+	superseded_by = ?
+WHERE work_id = ? AND claim_token = ? AND state = 'running'`
 
 // renewSQL extends a lease and makes none shorter. One that is over but that nobody
 // took is still the caller's. One statement for a whole list of them would leave

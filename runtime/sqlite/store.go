@@ -30,8 +30,9 @@ type Store struct {
 	queue    *coalesce.Queue[operation]
 	gate     commitGate
 	stmts    statements
-	lookup   *sql.Stmt
-	over     *sql.Stmt
+	exists   statement // of the readers, as are the next two
+	lookup   statement
+	over     statement
 	clock    *clock
 	ledgerID string
 	marked   atomic.Int64 // the mark that was committed last, by this store
@@ -50,7 +51,7 @@ func (s *Store) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
 	}
 	// The claim itself may have ended the work, and nobody comes back for it.
 	_, err = writeTidy(ctx, s, "claim", func(ctx context.Context, w *writer) (struct{}, error) {
-		return struct{}{}, w.exec(ctx, s.stmts.mark, s.clock.now()) // any write will do
+		return struct{}{}, w.exec(ctx, &s.stmts.mark, s.clock.now()) // any write will do
 	})
 	return claimed, err
 }
@@ -75,20 +76,46 @@ func (s *Store) Renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal,
 
 // Lookup reads one piece of work: see [idem.Store].
 func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
-	work, err := scanWork(s.lookup.QueryRowContext(ctx, id.String()), 0)
+	if s.closed.Load() {
+		return idem.Work{}, fmt.Errorf("sqlite: lookup: %w", idem.ErrClosed)
+	}
+	conn, err := s.readers.Conn(ctx)
+	if err != nil {
+		return idem.Work{}, s.wrap(ctx, "lookup", err)
+	}
+	var work idem.Work
+	var failed error
+	err = conn.Raw(func(driverConn any) error {
+		work, failed = s.lookUp(ctx, driverConn.(*direct), id)
+		return nil
+	})
+	if err = errors.Join(failed, err, conn.Close()); err != nil {
+		return idem.Work{}, s.wrap(ctx, "lookup", err)
+	}
+	return work, nil
+}
+
+// lookUp looks first whether there is a row at all, which most work does not have when
+// it comes: what a row has costs as much to ask for as to read.
+func (s *Store) lookUp(ctx context.Context, conn *direct, id idem.WorkID) (idem.Work, error) {
+	var exists bool
+	switch err := firstOf(conn.query(ctx, &s.exists, []any{id.String()})).Scan(&exists); {
+	case errors.Is(err, sql.ErrNoRows):
+		return idem.Work{}, nil
+	case err != nil:
+		return idem.Work{}, err
+	}
+	work, err := scanWork(firstOf(conn.query(ctx, &s.lookup, []any{id.String()})), 0)
 	work.Now = fromMicros(s.clock.now()) // after the reading, which may have waited
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return idem.Work{}, nil
 	case err != nil:
-		return idem.Work{}, s.wrap(ctx, "lookup", err)
+		return idem.Work{}, err
 	}
-	gone, err := forgotten(work, func(args ...any) *sql.Row { return s.over.QueryRowContext(ctx, args...) })
-	if err != nil {
-		return idem.Work{}, s.wrap(ctx, "lookup", err)
-	}
-	if gone {
-		return idem.Work{}, nil
+	gone, err := forgotten(work, func(args ...any) scanner { return firstOf(conn.query(ctx, &s.over, args)) })
+	if err != nil || gone {
+		return idem.Work{}, err
 	}
 	return work, nil
 }
@@ -124,8 +151,8 @@ func (s *Store) InTx(ctx context.Context, fn func(ctx context.Context, s idem.Se
 	}
 	defer done()
 	var failed error
-	err = s.transact(ctx, false, func(w *writer) error {
-		session := &session{w: w}
+	err = s.transact(ctx, func(tx *sql.Tx, w *writer) error {
+		session := &session{w: w, tx: tx}
 		if failed = fn(context.WithValue(ctx, inTx{s}, true), session); failed != nil {
 			return failed
 		}
@@ -178,13 +205,13 @@ type inTx struct{ s *Store }
 // renewing is what goes before other writes: see turns.
 const renewing = "renew"
 
-// transact runs op in a transaction and commits it if op returns nil. If it lags the
-// disk gets it with the next one that does not. Whoever calls it has the turn.
-func (s *Store) transact(ctx context.Context, lags bool, op func(w *writer) error) error {
+// transact runs op in a transaction of database/sql, whose context ends it, and commits
+// it if op returns nil. Whoever calls it has the turn.
+func (s *Store) transact(ctx context.Context, op func(tx *sql.Tx, w *writer) error) error {
 	if err := s.stillThere(); err != nil {
 		return err
 	}
-	if err := s.mayLag(ctx, lags); err != nil {
+	if err := s.mayLag(ctx, false, s.writer.ExecContext); err != nil {
 		return err
 	}
 	tx, err := s.writer.BeginTx(ctx, nil)
@@ -198,10 +225,10 @@ func (s *Store) transact(ctx context.Context, lags bool, op func(w *writer) erro
 			_ = rollback(tx)
 		}
 	}()
-	w := &writer{store: s, tx: tx}
+	w := &writer{store: s, ex: inSQLTx{tx}, rare: always()}
 	mark, err := s.moveMark(context.WithoutCancel(ctx), w)
 	if err == nil {
-		err = op(w)
+		err = op(tx, w)
 	}
 	if err != nil {
 		over = true
@@ -218,19 +245,69 @@ func (s *Store) transact(ctx context.Context, lags bool, op func(w *writer) erro
 	return nil
 }
 
+// direct is transact for the ledger's own writes, past database/sql. ctx ends the wait
+// for another process, and no more. If the transaction lags the disk gets it with the
+// next one that does not.
+func (s *Store) direct(ctx context.Context, lags bool, op func(w *writer) error) error {
+	if err := s.stillThere(); err != nil {
+		return err
+	}
+	conn, err := s.writer.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = conn.Raw(func(driverConn any) error {
+		failed = s.directOn(ctx, driverConn.(*direct), lags, op)
+		return nil
+	})
+	return errors.Join(failed, err, conn.Close())
+}
+
+func (s *Store) directOn(ctx context.Context, conn *direct, lags bool, op func(w *writer) error) error {
+	if err := s.mayLag(ctx, lags, conn.pragma); err != nil {
+		return err
+	}
+	if err := conn.begin(ctx, s); err != nil {
+		return err
+	}
+	over := false
+	defer func() {
+		if !over {
+			_ = conn.rollback(s, nil)
+		}
+	}()
+	w := &writer{store: s, ex: conn, rare: &conn.rare}
+	mark, err := s.moveMark(context.Background(), w)
+	if err == nil {
+		err = op(w)
+	}
+	over = true
+	if err != nil {
+		return conn.rollback(s, err)
+	}
+	if err := s.gate.pass(func() error { return conn.commit(s) }); err != nil {
+		return err
+	}
+	if mark > 0 {
+		s.marked.Store(mark)
+	}
+	return nil
+}
+
 // mayLag says whether the next transaction has to wait for the disk. One that does
 // takes with it what those before it have left in the log. Should database/sql make
 // the connection anew, it waits until it is told not to.
-func (s *Store) mayLag(ctx context.Context, lags bool) error {
+func (s *Store) mayLag(ctx context.Context, lags bool, exec func(ctx context.Context, text string, args ...any) (sql.Result, error)) error {
 	if !s.patient || lags == s.lagging {
 		return nil
 	}
 	if lags {
 		s.lagging = true // also if nobody knows whether the statement has done it
-		_, err := s.writer.ExecContext(ctx, `PRAGMA synchronous = NORMAL`)
+		_, err := exec(ctx, `PRAGMA synchronous = NORMAL`)
 		return err
 	}
-	if _, err := s.writer.ExecContext(ctx, `PRAGMA synchronous = FULL`); err != nil {
+	if _, err := exec(ctx, `PRAGMA synchronous = FULL`); err != nil {
 		return err
 	}
 	s.lagging = false
@@ -253,7 +330,7 @@ func (s *Store) moveMark(ctx context.Context, w *writer) (int64, error) {
 		return 0, nil
 	}
 	var mark int64
-	if err := w.stmt(ctx, s.stmts.mark).QueryRowContext(ctx, now).Scan(&mark); err != nil {
+	if err := w.row(ctx, &s.stmts.mark, now).Scan(&mark); err != nil {
 		return 0, fmt.Errorf("clock: %w", err)
 	}
 	s.clock.raise(mark)
@@ -266,17 +343,7 @@ func (s *Store) markNow(ctx context.Context) error {
 		return fmt.Errorf("sqlite: close: clock: %w", err)
 	}
 	defer done()
-	if err := s.mayLag(ctx, false); err != nil {
-		return fmt.Errorf("sqlite: close: clock: %w", err)
-	}
-	tx, err := s.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("sqlite: close: clock: %w", err)
-	}
-	if _, err := tx.StmtContext(ctx, s.stmts.mark).ExecContext(ctx, s.clock.now()); err != nil {
-		return fmt.Errorf("sqlite: close: clock: %w", errors.Join(err, rollback(tx)))
-	}
-	if err := s.gate.pass(tx.Commit); err != nil {
+	if err := s.direct(ctx, false, func(w *writer) error { return w.exec(ctx, &s.stmts.mark, s.clock.now()) }); err != nil {
 		return fmt.Errorf("sqlite: close: clock: %w", err)
 	}
 	return nil

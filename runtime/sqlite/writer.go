@@ -15,11 +15,8 @@ import (
 // and will commit.
 type writer struct {
 	store *Store
-	tx    *sql.Tx
-}
-
-func (w *writer) stmt(ctx context.Context, prepared *sql.Stmt) *sql.Stmt {
-	return w.tx.StmtContext(ctx, prepared)
+	ex    executor
+	rare  *rare
 }
 
 func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
@@ -36,54 +33,95 @@ func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) 
 	if err != nil {
 		return idem.Claimed{}, err
 	}
-	release, correlation := ledgersql.CleanText(c.Release), ledgersql.CleanText(c.CorrelationID)
-	scope := ledgersql.CleanText(c.Scope)
-	place := idem.Place{Row: c.ID}
+	c.Release, c.CorrelationID = ledgersql.CleanText(c.Release), ledgersql.CleanText(c.CorrelationID)
+	c.Scope = ledgersql.CleanText(c.Scope)
+	own, place := c.ID, idem.Place{Row: c.ID}
 	if len(c.Predecessors) > 0 {
 		if place, err = w.place(ctx, &c, now); err != nil {
 			return idem.Claimed{}, err
 		}
 	}
-	own := c.ID
-	c.ID = place.Row
-	var row string
-	var lived bool
-	err = w.stmt(ctx, w.store.stmts.claim).QueryRowContext(ctx,
-		c.ID.String(), c.Kind, c.Version, scope, c.Token[:], c.Budget-1,
-		c.Payload.Codec, storeBody(c.Payload), storeHash(c.PayloadHash), c.PayloadShape,
-		now+toMicros(c.Lease), release, correlation, now, c.AnyPayload, buriedUntil, c.Window.UntilSuccessOf()).Scan(&row, &lived)
-	if errors.Is(err, sql.ErrNoRows) {
-		if err := w.recordAliases(ctx, place, now); err != nil {
-			return idem.Claimed{}, err
-		}
-		return w.notClaimed(ctx, c, now)
+	if c.ID, err = w.leadsTo(ctx, place.Row); err != nil {
+		return idem.Claimed{}, err
 	}
+	claimed, err := w.claimRow(ctx, c, own, now, buriedUntil)
 	if err != nil {
 		return idem.Claimed{}, err
 	}
-	if c.ID, err = idem.ParseWorkID(row); err != nil {
-		return idem.Claimed{}, fmt.Errorf("work_log: %w", err)
+	return claimed, w.recordAliases(ctx, place, now)
+}
+
+// leadsTo is the row that an ID stands for.
+func (w *writer) leadsTo(ctx context.Context, id idem.WorkID) (idem.WorkID, error) {
+	if !w.rare.aliases {
+		return id, nil
 	}
-	work := idem.Work{
-		ID: c.ID, Kind: c.Kind, Version: c.Version, Scope: scope, State: idem.StateRunning, Token: c.Token,
-		Attempt: 1, BudgetLeft: c.Budget - 1,
-		Payload: loadBody(c.Payload.Codec, c.Payload.Data), PayloadHash: c.PayloadHash, PayloadShape: c.PayloadShape,
-		LockedUntil: fromMicros(now + toMicros(c.Lease)), CreatedAt: fromMicros(now), Now: fromMicros(now),
+	var row string
+	switch err := w.row(ctx, &w.store.stmts.leadsTo, id.String()).Scan(&row); {
+	case errors.Is(err, sql.ErrNoRows):
+		return id, nil
+	case err != nil:
+		return id, err
 	}
-	if lived {
-		if work, err = scanWork(w.stmt(ctx, w.store.stmts.read).QueryRowContext(ctx, c.ID.String()), now); err != nil {
-			return idem.Claimed{}, err
-		}
+	id, err := idem.ParseWorkID(row)
+	if err != nil {
+		return id, fmt.Errorf("work_alias: %w", err)
 	}
-	if lived && startsAfresh(work) {
+	return id, nil
+}
+
+// claimRow claims the row of c.ID, for which the work was asked for by the ID own.
+func (w *writer) claimRow(ctx context.Context, c idem.Claim, own idem.WorkID, now int64, buriedUntil any) (idem.Claimed, error) {
+	row, until := c.ID.String(), now+toMicros(c.Lease)
+	payload, hash := storeBody(c.Payload), storeHash(c.PayloadHash)
+	isNew, err := w.change(ctx, &w.store.stmts.claimNew,
+		row, c.Kind, c.Version, c.Scope, c.Token[:], now, c.Budget-1,
+		c.Payload.Codec, payload, hash, c.PayloadShape,
+		until, c.Release, c.CorrelationID, now, now)
+	if err != nil {
+		return idem.Claimed{}, err
+	}
+	if isNew {
+		return idem.Claimed{Won: true, Work: newWork(c, now, until)}, nil
+	}
+	again := []any{
+		row, c.Kind, c.Version, c.Scope, c.Token[:], c.Budget - 1,
+		c.Payload.Codec, payload, hash, c.PayloadShape,
+		until, c.Release, c.CorrelationID, now, c.AnyPayload, buriedUntil, c.Window.UntilSuccessOf(),
+	}
+	if err := w.exec(ctx, &w.store.stmts.keepAttempt, again...); err != nil {
+		return idem.Claimed{}, err
+	}
+	taken, err := w.change(ctx, &w.store.stmts.claimAgain, again...)
+	switch {
+	case err != nil:
+		return idem.Claimed{}, err
+	case !taken:
+		return w.notClaimed(ctx, c, now)
+	}
+	work, err := scanWork(w.row(ctx, &w.store.stmts.read, row), now)
+	if err != nil {
+		return idem.Claimed{}, err
+	}
+	if startsAfresh(work) {
 		if err := w.forget(ctx, work.ID, own); err != nil {
 			return idem.Claimed{}, err
 		}
 	}
-	if err := w.recordAliases(ctx, place, now); err != nil {
-		return idem.Claimed{}, err
+	if work.State != idem.StateRunning {
+		return idem.Claimed{Work: work}, nil
 	}
-	return w.claimed(ctx, work, now, lived, release, correlation)
+	return w.won(ctx, work)
+}
+
+// newWork is what a claim makes where there was nothing.
+func newWork(c idem.Claim, now, until int64) idem.Work {
+	return idem.Work{
+		ID: c.ID, Kind: c.Kind, Version: c.Version, Scope: c.Scope, State: idem.StateRunning, Token: c.Token,
+		Attempt: 1, BudgetLeft: c.Budget - 1,
+		Payload: loadBody(c.Payload.Codec, c.Payload.Data), PayloadHash: c.PayloadHash, PayloadShape: c.PayloadShape,
+		LockedUntil: fromMicros(until), CreatedAt: fromMicros(now), Now: fromMicros(now),
+	}
 }
 
 // startsAfresh tells whether a claim that changed a row has found it forgotten.
@@ -96,27 +134,9 @@ func (w *writer) forget(ctx context.Context, row, claimedAs idem.WorkID) error {
 	id := row.String()
 	return errors.Join(
 		w.forgetChildren(ctx, id),
-		w.exec(ctx, w.store.stmts.forgetEffects, id),
-		w.exec(ctx, w.store.stmts.forgetAttempts, id),
-		w.exec(ctx, w.store.stmts.forgetAliases, id, claimedAs.String()))
-}
-
-// claimed completes a claim that has changed the row: it keeps the record of
-// attempts, and reads what earlier ones left.
-func (w *writer) claimed(ctx context.Context, work idem.Work, now int64, lived bool, release, correlation string) (idem.Claimed, error) {
-	id := work.ID.String()
-	if lived && !startsAfresh(work) {
-		if err := w.exec(ctx, w.store.stmts.abandonAttempt, id, now); err != nil {
-			return idem.Claimed{}, err
-		}
-	}
-	if work.State != idem.StateRunning {
-		return idem.Claimed{Work: work}, nil
-	}
-	if err := w.exec(ctx, w.store.stmts.startAttempt, id, work.Attempt, now, release, correlation); err != nil {
-		return idem.Claimed{}, err
-	}
-	return w.won(ctx, work)
+		w.exec(ctx, &w.store.stmts.forgetEffects, id),
+		w.exec(ctx, &w.store.stmts.forgetAttempts, id),
+		w.exec(ctx, &w.store.stmts.forgetAliases, id, claimedAs.String()))
 }
 
 func (w *writer) won(ctx context.Context, work idem.Work) (idem.Claimed, error) {
@@ -132,7 +152,7 @@ func (w *writer) won(ctx context.Context, work idem.Work) (idem.Claimed, error) 
 
 // notClaimed says where the work stands that a claim did not get.
 func (w *writer) notClaimed(ctx context.Context, c idem.Claim, now int64) (idem.Claimed, error) {
-	work, err := scanWork(w.stmt(ctx, w.store.stmts.read).QueryRowContext(ctx, c.ID.String()), now)
+	work, err := scanWork(w.row(ctx, &w.store.stmts.read, c.ID.String()), now)
 	if errors.Is(err, sql.ErrNoRows) {
 		return idem.Claimed{}, nil
 	}
@@ -142,7 +162,7 @@ func (w *writer) notClaimed(ctx context.Context, c idem.Claim, now int64) (idem.
 	if work.State != idem.StateRunning || work.Token != c.Token {
 		return idem.Claimed{Work: work}, nil
 	}
-	row := w.stmt(ctx, w.store.stmts.extend).QueryRowContext(ctx, work.ID.String(), c.Token[:], now+toMicros(c.Lease), now)
+	row := w.row(ctx, &w.store.stmts.extend, work.ID.String(), c.Token[:], now+toMicros(c.Lease), now)
 	if work, err = scanWork(row, now); err != nil {
 		return idem.Claimed{}, err
 	}
@@ -150,19 +170,12 @@ func (w *writer) notClaimed(ctx context.Context, c idem.Claim, now int64) (idem.
 }
 
 func (w *writer) effects(ctx context.Context, id idem.WorkID) (effects []idem.EffectRow, err error) {
-	rows, err := w.stmt(ctx, w.store.stmts.effects).QueryContext(ctx, id.String())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		e, err := scanEffect(rows)
-		if err != nil {
-			return nil, err
-		}
+	err = w.each(ctx, &w.store.stmts.effects, func(r scanner) error {
+		e, err := scanEffect(r)
 		effects = append(effects, e)
-	}
-	return effects, rows.Err()
+		return err
+	}, id.String())
+	return effects, err
 }
 
 // writeEffect moves an effect, and its message with it: the message first where
@@ -190,27 +203,35 @@ func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (idem.Effe
 	return idem.EffectWritten{StartedAt: startedAt}, err
 }
 
+// moveEffect begins with the statement that most likely does it.
 func (w *writer) moveEffect(ctx context.Context, e idem.EffectWrite, now int64) (time.Time, error) {
+	id, hash, input := e.ID.String(), storeHash(e.PayloadHash), storeBody(e.Input)
+	if e.State == idem.EffectStarted && e.Live && e.Result.Codec == "" && e.ExternalRef == "" && e.Error == "" {
+		started, err := w.change(ctx, &w.store.stmts.startEffect,
+			id, e.Name, e.Per, string(e.Guard), e.Key, e.Epoch, hash, e.PayloadShape,
+			e.Input.Codec, input, now, e.Calls, toMicros(e.VisibleAfter),
+			id, e.Token[:], now)
+		if started || err != nil {
+			return fromMicros(now), err
+		}
+	}
 	args := []any{
-		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
-		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
+		id, e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, hash,
+		e.Input.Codec, input, e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
 		e.Live, e.Restart, ledgersql.CleanError(e.Error), now, e.PayloadShape, e.Calls, toMicros(e.VisibleAfter),
 	}
 	var startedAt int64
 	err := sql.ErrNoRows
 	if e.State != idem.EffectStarted {
-		err = w.stmt(ctx, w.store.stmts.moveEffect).QueryRowContext(ctx, args...).Scan(&startedAt)
+		err = w.row(ctx, &w.store.stmts.moveEffect, args...).Scan(&startedAt)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
-		err = w.stmt(ctx, w.store.stmts.writeEffect).QueryRowContext(ctx, args...).Scan(&startedAt)
+		err = w.row(ctx, &w.store.stmts.writeEffect, args...).Scan(&startedAt)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, idem.ErrLeaseLost
 	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	return fromMicros(startedAt), nil
+	return fromMicros(startedAt), err
 }
 
 // expiry is when a window that opens now is over; nil stands for never.
@@ -249,17 +270,6 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 		}
 		newer = e.SupersededBy.String()
 	}
-	var watched bool
-	class, text := string(e.Class), ledgersql.CleanError(e.Error)
-	err = w.stmt(ctx, w.store.stmts.end).QueryRowContext(ctx,
-		e.ID.String(), e.Token[:], string(e.State), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
-		class, text, next, done, expires, e.Refund, now, until, newer).Scan(&ended.Attempt, &ended.BudgetLeft, &watched)
-	if errors.Is(err, sql.ErrNoRows) {
-		return idem.Ended{}, idem.ErrLeaseLost
-	}
-	if err != nil {
-		return idem.Ended{}, err
-	}
 	outcome := string(e.State)
 	switch {
 	case e.Refund:
@@ -267,20 +277,27 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 	case newer != "":
 		outcome = "superseded"
 	}
-	if err := w.exec(ctx, w.store.stmts.endAttempt, e.ID.String(), ended.Attempt, now, outcome, class, text); err != nil {
+	held, err := w.change(ctx, &w.store.stmts.end,
+		string(e.State), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
+		string(e.Class), ledgersql.CleanError(e.Error), next, done, expires, e.Refund, now, now, outcome, until, newer,
+		e.ID.String(), e.Token[:])
+	switch {
+	case err != nil:
 		return idem.Ended{}, err
+	case !held:
+		return idem.Ended{}, idem.ErrLeaseLost
 	}
-	return ended, w.remember(ctx, e, watched, now)
+	return ended, w.remember(ctx, e, now)
 }
 
 // keyCheck is asked for once in the life of a process, so that its statements are
 // not prepared.
 func (w *writer) keyCheck(ctx context.Context, mine idem.Hash) (known idem.Hash, err error) {
-	if _, err := w.tx.ExecContext(ctx, `UPDATE ledger_meta SET key_check = ?1 WHERE key_check IS NULL`, mine[:]); err != nil {
+	if _, err := w.execText(ctx, `UPDATE ledger_meta SET key_check = ?1 WHERE key_check IS NULL`, mine[:]); err != nil {
 		return idem.Hash{}, err
 	}
 	var check []byte
-	if err := w.tx.QueryRowContext(ctx, `SELECT key_check FROM ledger_meta`).Scan(&check); err != nil {
+	if err := w.rowText(ctx, `SELECT key_check FROM ledger_meta`).Scan(&check); err != nil {
 		return idem.Hash{}, err
 	}
 	copy(known[:], check)
@@ -289,26 +306,16 @@ func (w *writer) keyCheck(ctx context.Context, mine idem.Hash) (known idem.Hash,
 
 func (w *writer) renew(ctx context.Context, leases []idem.Lease) ([]idem.Renewal, error) {
 	now := w.store.clock.now()
-	stmt := w.stmt(ctx, w.store.stmts.renew)
 	renewals := make([]idem.Renewal, len(leases))
 	for i, lease := range leases {
-		renewed, err := stmt.ExecContext(ctx, lease.ID.String(), lease.Token[:], now+toMicros(lease.For))
-		if err != nil {
-			return nil, err
-		}
-		rows, err := renewed.RowsAffected()
+		held, err := w.change(ctx, &w.store.stmts.renew, lease.ID.String(), lease.Token[:], now+toMicros(lease.For))
 		if err != nil {
 			return nil, err
 		}
 		renewals[i] = idem.LeaseLost
-		if rows > 0 {
+		if held {
 			renewals[i] = idem.Renewed
 		}
 	}
 	return renewals, nil
-}
-
-func (w *writer) exec(ctx context.Context, prepared *sql.Stmt, args ...any) error {
-	_, err := w.stmt(ctx, prepared).ExecContext(ctx, args...)
-	return err
 }

@@ -530,7 +530,7 @@ func (r *history[Tx]) end(t *rapid.T) {
 	got, err := r.h.store.End(r.h.ctx, e)
 	want, held := r.model.end(e, r.h.clock.Now())
 	r.sameFence(t, "end", err, held)
-	r.same(t, "end", got, idem.Ended{Attempt: want.Attempt, BudgetLeft: want.BudgetLeft, NextAttemptAt: want.NextAttemptAt})
+	r.same(t, "end", got, idem.Ended{NextAttemptAt: want.NextAttemptAt})
 }
 
 func (r *history[Tx]) renew(t *rapid.T) {

@@ -151,7 +151,7 @@ func (h *harness[Tx]) end(e idem.End) idem.Work {
 		h.Fatalf("end: %v", err)
 	}
 	work := h.lookup(e.ID)
-	h.wantSame("what the end says", ended, idem.Ended{Attempt: work.Attempt, BudgetLeft: work.BudgetLeft, NextAttemptAt: work.NextAttemptAt})
+	h.wantSame("what the end says", ended, idem.Ended{NextAttemptAt: work.NextAttemptAt})
 	return work
 }
 

@@ -23,7 +23,12 @@ CREATE TABLE work_log (
   scope           TEXT    NOT NULL DEFAULT '',
   state           TEXT    NOT NULL CHECK (state IN ('running', 'failed', 'unknown', 'waiting', 'dead', 'done')),
   claim_token     BLOB    CHECK (length(claim_token) = 16),
+  -- the number of the latest attempt; what came before it is in attempt_history
   attempt         INTEGER NOT NULL CHECK (attempt >= 0),
+  attempt_at      INTEGER,
+  -- null while it runs
+  attempt_ended_at INTEGER,
+  outcome         TEXT    CHECK (outcome IN ('done', 'superseded', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned')),
   budget_left     INTEGER NOT NULL CHECK (budget_left >= 0),
   payload         BLOB,
   payload_codec   TEXT    NOT NULL DEFAULT '',
@@ -55,6 +60,9 @@ CREATE TABLE work_log (
   -- a lease without an end, or an owner without a lease, cannot exist
   CHECK ((state = 'running') = (locked_until IS NOT NULL)),
   CHECK ((state = 'running') = (claim_token IS NOT NULL)),
+  CHECK ((attempt = 0) = (attempt_at IS NULL)),
+  CHECK ((outcome IS NULL) = (attempt_ended_at IS NULL)),
+  CHECK ((outcome IS NULL) = (state = 'running' OR attempt = 0)),
   CHECK ((state = 'failed') = (next_attempt_at IS NOT NULL)),
   CHECK ((state IN ('done', 'dead')) = (done_at IS NOT NULL)),
   CHECK (expires_at IS NULL OR state IN ('done', 'dead')),
@@ -71,10 +79,11 @@ CREATE INDEX work_acknowledged ON work_log (expires_at)    WHERE acknowledged_at
 CREATE INDEX work_waiting   ON work_log (until_success_of, scope) WHERE until_success_of <> '';
 
 CREATE TABLE effect_log (
+  -- the order in which effects were asked for first, those of all work
+  seq          INTEGER NOT NULL PRIMARY KEY,
   work_id      TEXT    NOT NULL,
   effect       TEXT    NOT NULL,
   per_hash     TEXT    NOT NULL DEFAULT '',
-  seq          INTEGER NOT NULL CHECK (seq > 0),
   guard        TEXT    NOT NULL CHECK (guard IN ('transaction', 'idempotency_key', 'upsert', 'find_first', 'once', 'repeatable', 'read', 'work')),
   state        TEXT    NOT NULL CHECK (state IN ('started', 'not_applied', 'done', 'refused', 'given_up', 'unknown')),
   effect_key   TEXT    NOT NULL DEFAULT '',
@@ -95,8 +104,7 @@ CREATE TABLE effect_log (
   last_error   TEXT    NOT NULL DEFAULT '',
   started_at   INTEGER NOT NULL,
   done_at      INTEGER,
-  PRIMARY KEY (work_id, effect, per_hash),
-  UNIQUE (work_id, seq),
+  UNIQUE (work_id, effect, per_hash),
   CHECK ((input_codec = '') = (input IS NULL)),
   CHECK ((result_codec = '') = (result IS NULL)),
   CHECK ((state IN ('done', 'refused', 'given_up')) = (done_at IS NOT NULL))
@@ -127,20 +135,31 @@ CREATE TABLE sent_messages (
 CREATE INDEX message_expiring ON sent_messages (expires_at);
 CREATE INDEX message_sending  ON sent_messages (work_id) WHERE state = 'sending';
 
-CREATE TABLE attempt_log (
+-- The attempts that others have succeeded; the latest one is in work_log.
+CREATE TABLE attempt_history (
   work_id        TEXT    NOT NULL,
   attempt        INTEGER NOT NULL CHECK (attempt > 0),
   started_at     INTEGER NOT NULL,
-  ended_at       INTEGER,
-  -- null while the attempt runs
-  outcome        TEXT    CHECK (outcome IN ('done', 'superseded', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned')),
+  ended_at       INTEGER NOT NULL,
+  outcome        TEXT    NOT NULL CHECK (outcome IN ('done', 'superseded', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned')),
   error_class    TEXT    NOT NULL DEFAULT '',
   error          TEXT    NOT NULL DEFAULT '',
   release        TEXT    NOT NULL DEFAULT '',
   correlation_id TEXT    NOT NULL DEFAULT '',
-  PRIMARY KEY (work_id, attempt),
-  CHECK ((ended_at IS NULL) = (outcome IS NULL))
+  PRIMARY KEY (work_id, attempt)
 ) STRICT, WITHOUT ROWID;
+
+-- All attempts. While one runs, and if nobody ended it, the error of its work is that
+-- of the one before, or says that it was abandoned.
+CREATE VIEW attempt_log AS
+SELECT work_id, attempt, started_at, ended_at, outcome, error_class, error, release, correlation_id
+FROM attempt_history
+UNION ALL
+SELECT work_id, attempt, attempt_at, attempt_ended_at, outcome,
+  CASE WHEN outcome IS NULL OR outcome = 'abandoned' THEN '' ELSE error_class END,
+  CASE WHEN outcome IS NULL OR outcome = 'abandoned' THEN '' ELSE last_error END,
+  release, correlation_id
+FROM work_log WHERE attempt > 0;
 
 -- What people have changed: who, why, and what it was before. It outlives the work.
 CREATE TABLE audit_log (
