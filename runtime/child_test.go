@@ -107,7 +107,7 @@ func TestParentComesBackWhenTheOtherOwnerOfItsChildIsGone(t *testing.T) {
 	}
 	// As if the process had died inside the child, and its parent's lease were over.
 	until := w.clock.now().Add(40 * time.Second).UnixMicro()
-	w.exec(`update work_log set state = 'running', claim_token = randomblob(16), done_at = null, result = null, result_codec = '', locked_until = ? where kind = 'child'`, until)
+	w.exec(`update work_log set state = 'running', attempt_ended_at = null, outcome = null, claim_token = randomblob(16), done_at = null, result = null, result_codec = '', locked_until = ? where kind = 'child'`, until)
 	w.exec(`update work_log set state = 'failed', next_attempt_at = 0, done_at = null, expires_at = null where kind = 'order'`)
 	w.exec(`update effect_log set state = 'started', done_at = null, result = null, result_codec = ''`)
 	_, err := parent.Do(t.Context(), order{ID: "1"})
@@ -408,7 +408,7 @@ func TestBinariesOfTwoVersionsTakeOneAnothersParentsOver(t *testing.T) {
 		"while the child waits":                {first: []error{idem.NotApplied(boom)}, calls: 2},
 		"once the child has been done, unseen": {killed: `update effect_log set state = 'started', done_at = null, result = null, result_codec = '' where guard = 'work'`, calls: 1},
 		"before the child has begun": {calls: 2, killed: `update effect_log set state = 'started', done_at = null, result = null, result_codec = '', effect_key = substr(effect_key, 2) || '0' where guard = 'work';
-			delete from work_log where kind = 'child'; delete from work_alias; delete from attempt_log where work_id not in (select work_id from work_log);
+			delete from work_log where kind = 'child'; delete from work_alias; delete from attempt_history where work_id not in (select work_id from work_log);
 			delete from effect_log where work_id not in (select work_id from work_log)`},
 	} {
 		for which, newFirst := range map[string]bool{"new first": true, "old first": false} {

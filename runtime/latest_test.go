@@ -250,7 +250,7 @@ func TestWhatADeadProcessMayHaveDoneIsNotHiddenByNewerWork(t *testing.T) {
 			w := newWorld(t)
 			contract := idem.Define(w.ledger, revisions(one(c.guard(w.effect("put")))))
 			older := mustDo(t, contract, order{ID: "older", Amount: 6})
-			w.exec(`UPDATE work_log SET state = 'running', claim_token = randomblob(16), locked_until = 1, done_at = NULL, expires_at = NULL, result = NULL, result_codec = ''`)
+			w.exec(`UPDATE work_log SET state = 'running', attempt_ended_at = NULL, outcome = NULL, claim_token = randomblob(16), locked_until = 1, done_at = NULL, expires_at = NULL, result = NULL, result_codec = ''`)
 			w.exec(`UPDATE effect_log SET state = 'started', done_at = NULL, result = NULL, result_codec = ''`)
 			w.exec(`DELETE FROM latest_log`)
 			newer := mustDo(t, contract, order{ID: "newer", Amount: 7})

@@ -221,6 +221,9 @@ func (r *Run) adopt(e *entry, w EffectWrite, startedAt time.Time) {
 	if w.Input.Codec == CodecNone {
 		w.Input = e.row.Input
 	}
+	if startedAt.IsZero() {
+		startedAt = e.row.StartedAt
+	}
 	e.row = EffectRow{
 		EffectID: e.id, Guard: w.Guard, State: w.State, Key: w.Key, Epoch: w.Epoch, PayloadHash: w.PayloadHash, PayloadShape: w.PayloadShape,
 		Calls: w.Calls, Input: w.Input, Result: w.Result, ExternalRef: w.ExternalRef, LastError: w.Error, StartedAt: startedAt,

@@ -321,7 +321,8 @@ type EffectWrite struct {
 
 // EffectWritten is what an [EffectWrite] has come to.
 type EffectWritten struct {
-	// StartedAt is when the effect was (last) started.
+	// StartedAt is when the effect was (last) started. It may be zero if the write is
+	// of another state, for whoever asks knows.
 	StartedAt time.Time
 	// Taken is the message if another effect has it. Then nothing was written.
 	Taken *SentMessage

@@ -18,8 +18,8 @@ import (
 // database/sql: the same rows, the same fences, the same durability (WAL, FULL,
 // four commits), prepared statements, and nothing that is not needed here.
 type byHand struct {
-	writer, reader                                    *sql.DB
-	lookup, claim, attempt, start, finish, done, over *sql.Stmt
+	writer, reader                     *sql.DB
+	lookup, claim, start, finish, done *sql.Stmt
 }
 
 func openByHand(ctx context.Context, path string) (*byHand, error) {
@@ -42,21 +42,19 @@ func openByHand(ctx context.Context, path string) (*byHand, error) {
 		text string
 	}{
 		{&h.lookup, h.reader, `select state, result from work_log where work_id = ?`},
-		{&h.claim, h.writer, `insert into work_log (work_id, kind, version, state, claim_token, attempt, budget_left, payload, payload_codec, payload_hash, payload_shape, locked_until, created_at, updated_at)
-			values (?1, 'order', 1, 'running', ?2, 1, 4, ?3, 'json', ?4, 'order/1', ?5, ?6, ?6)
-			on conflict (work_id) do update set state = 'running', claim_token = excluded.claim_token, attempt = work_log.attempt + 1,
+		{&h.claim, h.writer, `insert into work_log (work_id, kind, version, state, claim_token, attempt, attempt_at, budget_left, payload, payload_codec, payload_hash, payload_shape, locked_until, created_at, updated_at)
+			values (?1, 'order', 1, 'running', ?2, 1, ?6, 4, ?3, 'json', ?4, 'order/1', ?5, ?6, ?6)
+			on conflict (work_id) do update set state = 'running', claim_token = excluded.claim_token, attempt = work_log.attempt + 1, attempt_at = excluded.attempt_at, attempt_ended_at = null, outcome = null,
 				budget_left = work_log.budget_left - 1, locked_until = excluded.locked_until, next_attempt_at = null, updated_at = excluded.updated_at
 			where work_log.state = 'failed' and work_log.next_attempt_at <= ?6 or work_log.state = 'running' and work_log.locked_until <= ?6
 			returning attempt`},
-		{&h.attempt, h.writer, `insert into attempt_log (work_id, attempt, started_at) values (?, ?, ?)`},
-		{&h.start, h.writer, `insert into effect_log (work_id, effect, seq, guard, state, effect_key, payload_hash, input, input_codec, started_at)
-			select ?1, 'charge', 1, 'idempotency_key', 'started', ?2, ?3, ?4, 'json', ?5
+		{&h.start, h.writer, `insert into effect_log (work_id, effect, guard, state, effect_key, payload_hash, input, input_codec, started_at)
+			select ?1, 'charge', 'idempotency_key', 'started', ?2, ?3, ?4, 'json', ?5
 			where exists (select 1 from work_log where work_id = ?1 and claim_token = ?6 and state = 'running' and locked_until > ?5)`},
 		{&h.finish, h.writer, `update effect_log set state = 'done', result = ?2, result_codec = 'json', external_ref = ?3, done_at = ?4
 			where work_id = ?1 and effect = 'charge' and exists (select 1 from work_log where work_id = ?1 and claim_token = ?5 and state = 'running')`},
 		{&h.done, h.writer, `update work_log set state = 'done', result = ?3, result_codec = 'json', external_ref = ?4, locked_until = null, claim_token = null,
-			done_at = ?5, expires_at = ?6, updated_at = ?5 where work_id = ?1 and claim_token = ?2 and state = 'running'`},
-		{&h.over, h.writer, `update attempt_log set ended_at = ?2, outcome = 'done' where work_id = ?1 and outcome is null`},
+			done_at = ?5, attempt_ended_at = ?5, outcome = 'done', expires_at = ?6, updated_at = ?5 where work_id = ?1 and claim_token = ?2 and state = 'running'`},
 	} {
 		if *p.stmt, err = p.db.PrepareContext(ctx, p.text); err != nil {
 			return nil, err
@@ -95,11 +93,7 @@ func (h *byHand) do(ctx context.Context, in order, charge func(context.Context, 
 	err = h.tx(ctx, func(tx *sql.Tx) error {
 		now := time.Now()
 		var attempt int
-		if err := tx.StmtContext(ctx, h.claim).QueryRowContext(ctx, id, token, payload, hash[:], now.Add(2*time.Minute).UnixMicro(), now.UnixMicro()).Scan(&attempt); err != nil {
-			return err
-		}
-		_, err := tx.StmtContext(ctx, h.attempt).ExecContext(ctx, id, attempt, now.UnixMicro())
-		return err
+		return tx.StmtContext(ctx, h.claim).QueryRowContext(ctx, id, token, payload, hash[:], now.Add(2*time.Minute).UnixMicro(), now.UnixMicro()).Scan(&attempt)
 	})
 	if err != nil {
 		return receipt{}, err
@@ -122,11 +116,7 @@ func (h *byHand) do(ctx context.Context, in order, charge func(context.Context, 
 	}
 	return out, h.tx(ctx, func(tx *sql.Tx) error {
 		now := time.Now()
-		if err := one(tx.StmtContext(ctx, h.done).ExecContext(ctx, id, token, result, out.Ref, now.UnixMicro(), now.Add(90*24*time.Hour).UnixMicro())); err != nil {
-			return err
-		}
-		_, err := tx.StmtContext(ctx, h.over).ExecContext(ctx, id, now.UnixMicro())
-		return err
+		return one(tx.StmtContext(ctx, h.done).ExecContext(ctx, id, token, result, out.Ref, now.UnixMicro(), now.Add(90*24*time.Hour).UnixMicro()))
 	})
 }
 

@@ -78,10 +78,9 @@ WITH claimed AS (
 		result_codec = CASE WHEN ` + isSpent + ` THEN work_log.result_codec ELSE '' END,
 		result = CASE WHEN ` + isSpent + ` THEN work_log.result END,
 		external_ref = CASE WHEN ` + isSpent + ` THEN work_log.external_ref ELSE '' END,
-		error_class = CASE WHEN ` + isForgotten + ` OR ` + isSpent + ` THEN '' ELSE work_log.error_class END,
+		error_class = CASE WHEN ` + isForgotten + ` OR ` + isSpent + ` AND work_log.state = 'running' THEN '' ELSE work_log.error_class END,
 		last_error = CASE WHEN ` + isForgotten + ` THEN ''
 			WHEN ` + isSpent + ` AND work_log.state = 'running' THEN format('the lease of attempt %s ended without an outcome, and no attempt is left', work_log.attempt)
-			WHEN ` + isSpent + ` THEN format('no attempt is left after attempt %s: %s', work_log.attempt, work_log.last_error)
 			ELSE work_log.last_error END,
 		next_attempt_at = NULL,
 		locked_until = CASE WHEN ` + isSpent + ` THEN NULL ELSE clock_timestamp() + $11::bigint * interval '1 microsecond' END,

@@ -16,8 +16,14 @@ const bySending = `INDEXED BY message_sending`
 // Prepared by nobody: people are rare.
 const (
 	attemptsSQL = `
-SELECT attempt, started_at, ended_at, coalesce(outcome, ''), error_class, error, release, correlation_id
-FROM attempt_log WHERE work_id = ?1 ORDER BY attempt`
+SELECT attempt, started_at, ended_at, outcome, error_class, error, release, correlation_id
+FROM attempt_history WHERE work_id = ?1
+UNION ALL
+SELECT attempt, attempt_at, attempt_ended_at, coalesce(outcome, ''),
+	CASE WHEN outcome IS NULL OR outcome = 'abandoned' THEN '' ELSE error_class END,
+	CASE WHEN outcome IS NULL OR outcome = 'abandoned' THEN '' ELSE last_error END, release, correlation_id
+FROM work_log ` + byWork + ` WHERE work_id = ?1 AND attempt > 0
+ORDER BY 1`
 
 	auditsSQL = `
 SELECT at, who, verb, before, after, reason FROM audit_log INDEXED BY audit_subject WHERE subject = ?1 ORDER BY id`

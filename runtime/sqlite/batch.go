@@ -106,6 +106,9 @@ func (s *Store) runBatch(ctx context.Context, requests []*request) {
 // error; what fails is the transaction's, which then has not been committed. begun
 // tells whether it got as far as the writes.
 func (s *Store) commitAll(ctx context.Context, requests []*request) (begun bool, err error) {
+	if err := s.stillThere(); err != nil {
+		return false, err
+	}
 	// Only the wait for another process ends with the callers.
 	begin, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -89,24 +89,29 @@ func TestTablesRefuseWhatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := openApp(t, path)
-	const row = `INSERT INTO work_log (work_id, kind, version, state, attempt, budget_left, created_at, updated_at) VALUES (printf('%064d', ?1), 'k', 1, 'unknown', 1, 0, 1, 1)`
+	const row = `INSERT INTO work_log (work_id, kind, version, state, attempt, attempt_at, attempt_ended_at, outcome, budget_left, created_at, updated_at) VALUES (printf('%064d', ?1), 'k', 1, 'unknown', 1, 1, 1, 'unknown', 0, 1, 1)`
 	mustExec(t, db, row, 1)
+	const running = `state = 'running', attempt_ended_at = NULL, outcome = NULL`
 	for what, set := range map[string]string{
-		"a state of its own":               `state = 'finished'`,
-		"running without a lease's end":    `state = 'running', claim_token = zeroblob(16)`,
-		"running without an owner":         `state = 'running', locked_until = 1`,
-		"an owner of work that is over":    `claim_token = zeroblob(16)`,
-		"a lease of work that is over":     `locked_until = 1`,
-		"failed without a next attempt":    `state = 'failed'`,
-		"done without a time":              `state = 'done'`,
-		"an expiry of work that is not":    `expires_at = 1`,
-		"a payload without a codec":        `payload = x'00'`,
-		"a result's codec without a value": `result_codec = 'json'`,
-		"a budget below zero":              `budget_left = -1`,
-		"text where a number belongs":      `updated_at = 'now'`,
-		"a short token":                    `state = 'running', locked_until = 1, claim_token = zeroblob(15)`,
-		"a short hash":                     `payload_hash = zeroblob(31)`,
-		"a short ID":                       `work_id = 'abc'`,
+		"a state of its own":                         `state = 'finished'`,
+		"running without a lease's end":              running + `, claim_token = zeroblob(16)`,
+		"running without an owner":                   running + `, locked_until = 1`,
+		"an owner of work that is over":              `claim_token = zeroblob(16)`,
+		"a lease of work that is over":               `locked_until = 1`,
+		"failed without a next attempt":              `state = 'failed'`,
+		"done without a time":                        `state = 'done'`,
+		"an expiry of work that is not":              `expires_at = 1`,
+		"a payload without a codec":                  `payload = x'00'`,
+		"a result's codec without a value":           `result_codec = 'json'`,
+		"an attempt that runs of work that does not": `outcome = NULL, attempt_ended_at = NULL`,
+		"an attempt that never began":                `attempt_at = NULL`,
+		"an outcome without its time":                `attempt_ended_at = NULL`,
+		"running work whose attempt is over":         `state = 'running', locked_until = 1, claim_token = zeroblob(16)`,
+		"a budget below zero":                        `budget_left = -1`,
+		"text where a number belongs":                `updated_at = 'now'`,
+		"a short token":                              running + `, locked_until = 1, claim_token = zeroblob(15)`,
+		"a short hash":                               `payload_hash = zeroblob(31)`,
+		"a short ID":                                 `work_id = 'abc'`,
 	} {
 		if _, err := db.ExecContext(t.Context(), `UPDATE work_log SET `+set); err == nil {
 			t.Errorf("the table took %s", what)

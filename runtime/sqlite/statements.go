@@ -43,6 +43,9 @@ const (
 	byWork    = `INDEXED BY sqlite_autoindex_work_log_1`
 	byEffect  = `INDEXED BY sqlite_autoindex_effect_log_1`
 	byMessage = `INDEXED BY sqlite_autoindex_sent_messages_1`
+	// byRunning is for fences: it has the rows of running work alone, so that its pages
+	// are in memory however large the ledger is.
+	byRunning = `INDEXED BY work_running`
 )
 
 // preparations are all that Open prepares.
@@ -141,9 +144,10 @@ const isTaken = `(work_log.state = 'failed' AND work_log.next_attempt_at <= ?14
 const keepAttemptSQL = `
 INSERT INTO attempt_history (work_id, attempt, started_at, ended_at, outcome, error_class, error, release, correlation_id)
 SELECT work_id, attempt, attempt_at, coalesce(attempt_ended_at, ?14), coalesce(outcome, 'abandoned'),
-	CASE WHEN outcome IS NULL THEN '' ELSE error_class END, CASE WHEN outcome IS NULL THEN '' ELSE last_error END,
+	CASE WHEN outcome IS NULL OR outcome = 'abandoned' THEN '' ELSE error_class END,
+	CASE WHEN outcome IS NULL OR outcome = 'abandoned' THEN '' ELSE last_error END,
 	release, correlation_id
-FROM work_log WHERE work_id = ?1 AND attempt > 0 AND budget_left > 0 AND ` + isTaken
+FROM work_log ` + byWork + ` WHERE work_id = ?1 AND attempt > 0 AND budget_left > 0 AND ` + isTaken
 
 // claimAgainSQL is the one atomic step of a claim of work that is not new.
 //
@@ -151,7 +155,7 @@ FROM work_log WHERE work_id = ?1 AND attempt > 0 AND budget_left > 0 AND ` + isT
 // no attempt left becomes dead in the same statement. A row of this very claim
 // (its acknowledgement was lost) is left alone here, and recognised afterwards.
 const claimAgainSQL = `
-UPDATE work_log SET
+UPDATE work_log ` + byWork + ` SET
 	kind = CASE WHEN ` + isForgotten + ` THEN ?2 ELSE kind END,
 	version = CASE WHEN ` + isForgotten + ` THEN ?3 ELSE version END,
 	scope = CASE WHEN ` + isForgotten + ` THEN ?4 ELSE scope END,
@@ -169,10 +173,9 @@ UPDATE work_log SET
 	result_codec = CASE WHEN ` + isSpent + ` THEN result_codec ELSE '' END,
 	result = CASE WHEN ` + isSpent + ` THEN result END,
 	external_ref = CASE WHEN ` + isSpent + ` THEN external_ref ELSE '' END,
-	error_class = CASE WHEN ` + isForgotten + ` OR ` + isSpent + ` THEN '' ELSE error_class END,
+	error_class = CASE WHEN ` + isForgotten + ` OR ` + isSpent + ` AND state = 'running' THEN '' ELSE error_class END,
 	last_error = CASE WHEN ` + isForgotten + ` THEN ''
 		WHEN ` + isSpent + ` AND state = 'running' THEN printf('the lease of attempt %d ended without an outcome, and no attempt is left', attempt)
-		WHEN ` + isSpent + ` THEN printf('no attempt is left after attempt %d: %s', attempt, last_error)
 		ELSE last_error END,
 	next_attempt_at = NULL,
 	locked_until = CASE WHEN ` + isSpent + ` THEN NULL ELSE ?11 END,
@@ -203,19 +206,13 @@ SELECT effect, per_hash, guard, state, effect_key, key_epoch, calls, payload_has
 	result_codec, result, external_ref, last_error, started_at, done_at, visible_after
 FROM effect_log ` + byEffect + ` WHERE work_id = ?1 ORDER BY seq`
 
-// isHeld is the fence: without an owner there is no row to select, and nothing is
-// inserted or updated.
-const isHeld = `EXISTS (
-	SELECT 1 FROM work_log
-	WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running' AND (NOT ?15 OR locked_until > ?18))`
-
 // startEffectSQL is all that the start of an effect needs which has no row, as most.
 const startEffectSQL = `
 INSERT INTO effect_log (
 	work_id, effect, per_hash, guard, state, effect_key, key_epoch, payload_hash, payload_shape,
 	input_codec, input, started_at, calls, visible_after)
 SELECT ?, ?, ?, ?, 'started', ?, ?, ?, ?, ?, ?, ?, ?, ?
-FROM work_log WHERE work_id = ? AND claim_token = ? AND state = 'running' AND locked_until > ?
+FROM work_log ` + byRunning + ` WHERE work_id = ? AND claim_token = ? AND state = 'running' AND locked_until > ?
 ON CONFLICT (work_id, effect, per_hash) DO NOTHING`
 
 // writeEffectSQL writes any effect. ?15 demands a live lease, ?16 a new start.
@@ -223,9 +220,10 @@ const writeEffectSQL = `
 INSERT INTO effect_log AS effect_log (
 	work_id, effect, per_hash, guard, state, effect_key, key_epoch, payload_hash,
 	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, calls, visible_after, done_at)
-SELECT ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19, ?20, ?21,
-	CASE WHEN ?6 IN ('done', 'refused', 'given_up') THEN ?18 END
-WHERE ` + isHeld + `
+SELECT ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19, ?20, ?21, ?22
+WHERE EXISTS (
+	SELECT 1 FROM work_log ` + byRunning + `
+	WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running' AND (NOT ?15 OR locked_until > ?18))
 ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	guard = excluded.guard,
 	state = excluded.state,
@@ -245,21 +243,18 @@ ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	done_at = excluded.done_at
 RETURNING started_at`
 
-// moveEffectSQL does the same, with the same parameters, for an effect that most
-// likely has a row: it costs half as much.
+// moveEffectSQL moves an effect that has a row, and leaves its input and the time of its
+// start as they are.
 const moveEffectSQL = `
 UPDATE effect_log SET
-	guard = ?5, state = ?6, effect_key = ?7, key_epoch = ?8, calls = ?20, visible_after = ?21, payload_hash = ?9, payload_shape = ?19,
-	input = CASE WHEN ?10 = '' THEN input ELSE ?11 END,
-	input_codec = CASE WHEN ?10 = '' THEN input_codec ELSE ?10 END,
-	result_codec = ?12, result = ?13, external_ref = ?14, last_error = ?17,
-	started_at = CASE WHEN ?16 THEN ?18 ELSE started_at END,
-	done_at = CASE WHEN ?6 IN ('done', 'refused', 'given_up') THEN ?18 END
-WHERE work_id = ?1 AND effect = ?3 AND per_hash = ?4 AND ` + isHeld + `
-RETURNING started_at`
+	guard = ?, state = ?, effect_key = ?, key_epoch = ?, calls = ?, visible_after = ?, payload_hash = ?, payload_shape = ?,
+	result_codec = ?, result = ?, external_ref = ?, last_error = ?, done_at = ?
+WHERE work_id = ? AND effect = ? AND per_hash = ? AND EXISTS (
+	SELECT 1 FROM work_log ` + byRunning + `
+	WHERE work_id = ? AND claim_token = ? AND state = 'running' AND (NOT ? OR locked_until > ?))`
 
 const endSQL = `
-UPDATE work_log SET
+UPDATE work_log ` + byRunning + ` SET
 	state = ?,
 	claim_token = NULL,
 	locked_until = NULL,
@@ -283,7 +278,7 @@ WHERE work_id = ? AND claim_token = ? AND state = 'running'`
 // took is still the caller's. One statement for a whole list of them would leave
 // SQLite a choice that it makes by statistics: see byWork.
 const renewSQL = `
-UPDATE work_log SET locked_until = max(locked_until, ?3)
+UPDATE work_log ` + byRunning + ` SET locked_until = max(locked_until, ?3)
 WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running'`
 
 const markSQL = `

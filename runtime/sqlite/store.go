@@ -249,9 +249,6 @@ func (s *Store) transact(ctx context.Context, op func(tx *sql.Tx, w *writer) err
 // for another process, and no more. If the transaction lags the disk gets it with the
 // next one that does not.
 func (s *Store) direct(ctx context.Context, lags bool, op func(w *writer) error) error {
-	if err := s.stillThere(); err != nil {
-		return err
-	}
 	conn, err := s.writer.Conn(ctx)
 	if err != nil {
 		return err

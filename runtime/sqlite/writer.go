@@ -205,8 +205,14 @@ func (w *writer) writeEffect(ctx context.Context, e idem.EffectWrite) (idem.Effe
 
 // moveEffect begins with the statement that most likely does it.
 func (w *writer) moveEffect(ctx context.Context, e idem.EffectWrite, now int64) (time.Time, error) {
-	id, hash, input := e.ID.String(), storeHash(e.PayloadHash), storeBody(e.Input)
-	if e.State == idem.EffectStarted && e.Live && e.Result.Codec == "" && e.ExternalRef == "" && e.Error == "" {
+	text, ref := ledgersql.CleanError(e.Error), ledgersql.CleanText(e.ExternalRef)
+	id, hash, input, result := e.ID.String(), storeHash(e.PayloadHash), storeBody(e.Input), storeBody(e.Result)
+	var done any
+	switch e.State {
+	case idem.EffectStarted:
+		if !e.Live || e.Result.Codec != "" || ref != "" || text != "" {
+			break
+		}
 		started, err := w.change(ctx, &w.store.stmts.startEffect,
 			id, e.Name, e.Per, string(e.Guard), e.Key, e.Epoch, hash, e.PayloadShape,
 			e.Input.Codec, input, now, e.Calls, toMicros(e.VisibleAfter),
@@ -214,20 +220,23 @@ func (w *writer) moveEffect(ctx context.Context, e idem.EffectWrite, now int64) 
 		if started || err != nil {
 			return fromMicros(now), err
 		}
+	case idem.EffectDone, idem.EffectRefused, idem.EffectGivenUp:
+		done = now
 	}
-	args := []any{
-		id, e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, hash,
-		e.Input.Codec, input, e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
-		e.Live, e.Restart, ledgersql.CleanError(e.Error), now, e.PayloadShape, e.Calls, toMicros(e.VisibleAfter),
+	if e.State != idem.EffectStarted && !e.Restart && e.Input.Codec == "" {
+		moved, err := w.change(ctx, &w.store.stmts.moveEffect,
+			string(e.Guard), string(e.State), e.Key, e.Epoch, e.Calls, toMicros(e.VisibleAfter), hash, e.PayloadShape,
+			e.Result.Codec, result, ref, text, done,
+			id, e.Name, e.Per, id, e.Token[:], e.Live, now)
+		if moved || err != nil {
+			return time.Time{}, err
+		}
 	}
 	var startedAt int64
-	err := sql.ErrNoRows
-	if e.State != idem.EffectStarted {
-		err = w.row(ctx, &w.store.stmts.moveEffect, args...).Scan(&startedAt)
-	}
-	if errors.Is(err, sql.ErrNoRows) {
-		err = w.row(ctx, &w.store.stmts.writeEffect, args...).Scan(&startedAt)
-	}
+	err := w.row(ctx, &w.store.stmts.writeEffect,
+		id, e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, hash,
+		e.Input.Codec, input, e.Result.Codec, result, ref,
+		e.Live, e.Restart, text, now, e.PayloadShape, e.Calls, toMicros(e.VisibleAfter), done).Scan(&startedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, idem.ErrLeaseLost
 	}
