@@ -10,8 +10,9 @@ var Doc = rule.Doc{
 	Title: "find work that is looked up, done and recorded without a claim",
 	What: `
 A function looks a key up in a store, acts on the world outside if it is not there,
-and records the key afterwards, with no claim between. Or it inserts a row only if
-a SELECT on the same table by the same value has found none. Or the error of such a
+and records the key afterwards, with no claim between; or it reads a row, acts if
+the row does not say that the work is done, and sets it to done afterwards. Or it
+inserts a row only if a SELECT on the same table by the same value has found none. Or the error of such a
 lookup is only logged or dropped, so that what could not be looked up counts as
 new.`,
 	Why: `
@@ -20,7 +21,8 @@ retry after a crash between the effect and the record does the same.`,
 	Silent: `
 Functions that hold a transaction or a lock, claim the key first (SETNX, Claim,
 Reserve, Acquire), use ON CONFLICT or the like, or take care of unique violations;
-caches, where the value that is stored is what has been computed; find-then-create
+effects that are given a key of their own; limits, cooldowns and sessions; caches,
+where the value that is stored is what has been computed; find-then-create
 through a repository, since what the database's indexes say cannot be seen; lookups
 by an ID, an address or a name, on which a table usually has a unique index.`,
 	Fails: `

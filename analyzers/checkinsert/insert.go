@@ -63,6 +63,18 @@ func (c *checker) statement(call *ast.CallExpr) string {
 	return ""
 }
 
+// verb is what the constant SQL of a call begins with, or empty.
+func (c *checker) verb(call *ast.CallExpr) string {
+	for _, arg := range call.Args {
+		if v := c.TypesInfo.Types[arg].Value; v != nil && v.Kind() == constant.String {
+			if verb := catalogue.SQLVerb(constant.StringVal(v)); verb != "" {
+				return verb
+			}
+		}
+	}
+	return ""
+}
+
 func columns(where string) []string {
 	var cols []string
 	for _, m := range column.FindAllStringSubmatch(where, -1) {

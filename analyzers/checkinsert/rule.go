@@ -2,7 +2,6 @@ package checkinsert
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
 
@@ -44,47 +43,63 @@ func check(p *rule.Pass, fn *rule.Function) {
 
 // recorded reports a key that is recorded after the effect which its lookup guards.
 func (c *checker) recorded(g rule.Guard) {
-	store := rule.Receiver(g.Check)
+	store := rule.Root(g.Check)
 	keys := c.keysOf(g.Check)
-	if store == "" || len(keys) == 0 || c.inMemory(g.Check) {
+	if store == "" || len(keys) == 0 || c.inMemory(g.Check) || c.limits(g.Check, keys) {
 		return
 	}
+	var before bool // something is recorded before the effect: a claim of a kind
 	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		set, ok := n.(*ast.CallExpr)
-		if !ok || set == g.Check || rule.Receiver(set) != store || !c.records(set) || !g.Guards(c.fn, set) {
+		if !ok || before || set == g.Check || rule.Root(set) != store || !c.records(set) || !g.Guards(c.fn, set) {
 			return true
 		}
 		key := c.shared(keys, set)
+		if key == nil && g.Done {
+			key = c.entity(g, set)
+		}
 		if key == nil {
 			return true
 		}
-		mark := c.marks(set, key)
-		if !mark && !catalogue.NamesKey(types.ExprString(key)) {
+		mark := g.Done || c.marks(set, key)
+		if !mark && !c.isKey(key) {
 			return true
 		}
-		if a, ok := c.between(g, set, mark); ok {
-			c.Report(c.fn, rule.Finding{
-				Node: g.Check, Message: "two that overlap both find nothing and both act",
-				Way:    slices.Concat([]string{rule.CallName(g.Check)}, a.Way, []string{rule.CallName(set)}),
-				Advice: "claim the key before acting",
-				Related: []analysis.RelatedInformation{
-					{Pos: a.Call.Pos(), End: a.Call.End(), Message: "acts"},
-					{Pos: set.Pos(), End: set.End(), Message: "records the key only now"},
-				},
-			})
+		a, ok := c.between(g, set, mark)
+		if !ok {
+			before = true
+			return true
 		}
+		c.report(g, a, set)
 		return true
 	})
 }
 
-// between is the effect that runs after the lookup and before the record.
+func (c *checker) report(g rule.Guard, a rule.Act, set *ast.CallExpr) {
+	message := "two that overlap both find nothing and both act"
+	if g.Done {
+		message = "two that overlap both find it not done yet and both act"
+	}
+	c.Report(c.fn, rule.Finding{
+		Node: g.Check, Message: message,
+		Way:    slices.Concat([]string{rule.CallName(g.Check)}, a.Way, []string{rule.CallName(set)}),
+		Advice: "claim the key before acting",
+		Related: []analysis.RelatedInformation{
+			{Pos: a.Call.Pos(), End: a.Call.End(), Message: "acts"},
+			{Pos: set.Pos(), End: set.End(), Message: "records the key only now"},
+		},
+	})
+}
+
+// between is the effect that runs after the lookup and before the record, and that
+// has no key of its own.
 func (c *checker) between(g rule.Guard, set *ast.CallExpr, mark bool) (rule.Act, bool) {
 	for _, a := range c.acts {
-		if a.Call != set && a.Call != g.Check && g.Guards(c.fn, a.Call) && c.fn.Before(a.Call, set) {
+		if a.Call != set && a.Call != g.Check && g.Guards(c.fn, a.Call) && c.fn.Before(a.Call, set) && !c.keyed(a) {
 			return a, true
 		}
 	}
-	if !mark {
+	if !mark || g.Done {
 		return rule.Act{}, false
 	}
 	var found rule.Act
@@ -98,72 +113,63 @@ func (c *checker) between(g rule.Guard, set *ast.CallExpr, mark bool) (rule.Act,
 	return found, found.Call != nil
 }
 
-// keysOf are the arguments of a lookup that may be the key: neither contexts nor
-// constants.
-func (c *checker) keysOf(call *ast.CallExpr) []ast.Expr {
-	var keys []ast.Expr
-	for _, arg := range call.Args {
-		tv := c.TypesInfo.Types[arg]
-		if tv.Value == nil && !isContext(tv.Type) {
-			keys = append(keys, arg)
-		}
-	}
-	return keys
-}
-
-func isContext(t types.Type) bool {
-	n, ok := types.Unalias(t).(*types.Named)
-	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "context"
-}
-
-// shared is the key that both calls have, or nil: the same expression, or what it
-// is a field of.
-func (c *checker) shared(keys []ast.Expr, set *ast.CallExpr) ast.Expr {
-	for _, key := range keys {
-		for _, arg := range set.Args {
-			arg = ast.Unparen(arg)
-			if u, ok := arg.(*ast.UnaryExpr); ok && u.Op == token.AND {
-				arg = u.X
-			}
-			if types.ExprString(key) == types.ExprString(arg) {
-				return key
-			}
-			if sel, ok := ast.Unparen(key).(*ast.SelectorExpr); ok && types.ExprString(sel.X) == types.ExprString(arg) {
-				return key
-			}
-		}
-	}
-	return nil
-}
-
 // records tells whether a call puts something into a store.
 func (c *checker) records(call *ast.CallExpr) bool {
 	callee := summary.Callee(c.TypesInfo, call)
 	if callee == nil {
 		return false
 	}
-	words := catalogue.Words(callee.Name())
-	return len(words) > 0 && slices.Contains([]string{"set", "put", "save", "add", "store", "mark", "tag", "record", "insert", "remember", "register", "create", "update", "complete"}, words[0])
+	switch c.verb(call) {
+	case "insert", "update", "merge", "replace":
+		return true
+	}
+	words := rule.Verbs(callee.Name())
+	return len(words) > 0 && slices.Contains([]string{"set", "put", "save", "add", "store", "mark", "tag", "record", "insert", "remember", "register", "create", "update", "updates", "complete"}, words[0])
 }
 
 // marks tells whether what is recorded is only that the work is done, and not what
-// has been computed: nothing beside the key, a constant or a time.
+// has been computed: nothing beside the key, a constant or a time, or a row of what
+// has been done.
 func (c *checker) marks(set *ast.CallExpr, key ast.Expr) bool {
 	callee := summary.Callee(c.TypesInfo, set)
 	words := catalogue.Words(callee.Name())
-	named := slices.ContainsFunc(words, catalogue.NamesDone) || slices.Contains([]string{"mark", "tag", "record", "remember"}, words[0])
-	marked := false
+	if slices.ContainsFunc(words, catalogue.NamesDone) || slices.Contains([]string{"mark", "tag", "record", "remember"}, words[0]) {
+		return true
+	}
 	for _, arg := range set.Args {
 		tv := c.TypesInfo.Types[arg]
 		switch {
 		case isContext(tv.Type), types.ExprString(arg) == types.ExprString(key), rule.IsNamed(tv.Type, "time", "Duration"):
-		case tv.Value != nil, rule.IsNamed(tv.Type, "time", "Time"), isEmpty(tv.Type):
-			marked = true
+		case tv.Value != nil, rule.IsNamed(tv.Type, "time", "Time"), isEmpty(tv.Type), c.isNow(arg), isDoneRow(tv.Type):
 		default:
-			return named
+			return false
 		}
 	}
-	return marked || named
+	return true
+}
+
+// isNow tells whether an expression is made of the time.
+func (c *checker) isNow(e ast.Expr) bool {
+	found := false
+	c.Inspect(e, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			fn := summary.Callee(c.TypesInfo, call)
+			found = found || fn != nil && fn.Pkg() != nil && fn.Pkg().Path() == "time" && fn.Name() == "Now"
+		}
+		return !found
+	})
+	return found
+}
+
+// isDoneRow tells whether a type is of rows that say what has been done.
+func isDoneRow(t types.Type) bool {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && slices.ContainsFunc(catalogue.Words(n.Obj().Name()), func(w string) bool {
+		return catalogue.NamesDone(w) || slices.Contains([]string{"webhook", "event", "events", "inbox", "idempotency", "dedup", "dedupe", "notification", "delivery"}, w)
+	})
 }
 
 func isEmpty(t types.Type) bool {
@@ -175,7 +181,11 @@ func isEmpty(t types.Type) bool {
 // rule's.
 func (c *checker) inMemory(call *ast.CallExpr) bool {
 	callee := summary.Callee(c.TypesInfo, call)
-	return callee == nil || callee.Pkg() == nil || callee.Pkg().Path() == "sync"
+	if callee == nil || callee.Pkg() == nil {
+		return true
+	}
+	f := c.Facts.Of(callee, summary.Args{Info: c.TypesInfo, Call: call})
+	return f != nil && f.Memory != 0
 }
 
 func lastName(a rule.Act) string { return a.Way[len(a.Way)-1] }

@@ -16,7 +16,10 @@ import (
 // isAck tells whether a call tells a queue that a message need not come again.
 func (c *checker) isAck(call *ast.CallExpr) bool {
 	callee := summary.Callee(c.TypesInfo, call)
-	if callee == nil || callee.Signature().Recv() == nil {
+	if callee == nil || callee.Pkg() == nil || callee.Signature().Recv() == nil { // error.Error has no package
+		return false
+	}
+	if strings.Contains(callee.Pkg().Path(), "slack") { // answers at once that an event has come
 		return false
 	}
 	switch callee.Name() {
@@ -48,6 +51,46 @@ func (c *checker) acknowledged(ack *ast.CallExpr) {
 		})
 		return
 	}
+}
+
+// ackedFirst reports an acknowledgement that comes before the effect, or whatever
+// becomes of it.
+func (c *checker) ackedFirst(ack *ast.CallExpr) {
+	_, deferred := c.fn.Parent(ack).(*ast.DeferStmt)
+	for _, a := range c.acts {
+		if !c.fn.Before(ack, a.Call) || !c.acksFor(ack, a.Call) || c.waits(ack, a.Call) && !deferred {
+			continue
+		}
+		h := c.ErrorOf(c.fn, a.Call)
+		if !h.Returned && h.Bad == nil || h.Bad != nil && c.keeps(h.Bad) {
+			continue
+		}
+		message := "the message is acknowledged before the effect, and lost if that fails"
+		if deferred {
+			message = "the message is acknowledged whether the effect fails or not"
+		}
+		c.Report(c.fn, rule.Finding{
+			Node: ack, Message: message,
+			Way:     append([]string{rule.CallName(ack)}, a.Way...),
+			Advice:  "acknowledge it when the effect is done",
+			Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
+		})
+		return
+	}
+}
+
+// acksFor tells whether what is acknowledged is what an effect is about: the message
+// is part of its arguments, however far away.
+func (c *checker) acksFor(ack, act *ast.CallExpr) bool {
+	about := c.about(act)
+	found := false
+	c.Inspect(ack, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			found = found || about[c.TypesInfo.ObjectOf(id)]
+		}
+		return !found
+	})
+	return found
 }
 
 // keeps tells whether the error branch puts the work somewhere, and notices if it
@@ -96,7 +139,8 @@ func (c *checker) isJob() bool {
 }
 
 // finished reports a job that ends well though its effect has failed: the error
-// branch tries to put that down, does not look whether it could, and returns nil.
+// branch logs it at most, or tries to put it down and does not look whether it
+// could, and returns nil.
 func (c *checker) finished() {
 	if !c.isJob() {
 		return
@@ -107,7 +151,7 @@ func (c *checker) finished() {
 			continue
 		}
 		ret, ok := h.Bad.List[len(h.Bad.List)-1].(*ast.ReturnStmt)
-		if !ok || len(ret.Results) != 1 || !c.TypesInfo.Types[ret.Results[0]].IsNil() || !c.putsDown(h.Bad) {
+		if !ok || len(ret.Results) != 1 || !c.TypesInfo.Types[ret.Results[0]].IsNil() || !c.putsDown(h.Bad) && !c.OnlyLogs(h.Bad) {
 			continue
 		}
 		c.Report(c.fn, rule.Finding{

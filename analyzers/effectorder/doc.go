@@ -12,14 +12,17 @@ var Doc = rule.Doc{
 A function acts on the world outside and the error of what marks that as done (a
 Mark… call, or an update to sent, paid, processed and the like) is dropped or only
 logged, or the mark is saved only after a loop of effects. Or it marks work as done
-before the effect, and nothing takes the mark back if the effect fails. Or it
-acknowledges a message though the effect has failed.`,
+before the effect, before its result is saved or before it gives the work to who
+does it, and nothing takes the mark back on failure; a claim that is kept for an
+hour or longer is such a mark. Or it acknowledges a message though the effect has
+failed, or before it.`,
 	Why: `
 An effect without its mark is repeated by the next run; a mark or an
 acknowledgement without its effect is work that is lost, and nobody notices.`,
 	Silent: `
-Marks of work that has begun, waits or has failed; functions that hold a transaction
-or take marks back; messages that are sent elsewhere, or are acknowledged because
+Marks of something else than an effect whose failure is only logged, such as a
+receipt; marks of work that has begun, waits or has failed; functions that hold a
+transaction or take marks back; messages that are sent elsewhere, or acknowledged because
 they can never succeed; metrics, sessions and what was fetched when.`,
 	Fails: `
 import "log"

@@ -2,9 +2,11 @@ package effectorder
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
+	"time"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -19,9 +21,11 @@ func New(base rule.Base) *analysis.Analyzer { return rule.New(Doc, base, check) 
 // checker looks at one function.
 type checker struct {
 	*rule.Pass
-	fn    *rule.Function
-	acts  []rule.Act
-	marks []*ast.CallExpr
+	fn     *rule.Function
+	acts   []rule.Act
+	marks  []*ast.CallExpr
+	guards []rule.Guard
+	claims []*ast.CallExpr
 }
 
 func check(p *rule.Pass, fn *rule.Function) {
@@ -36,8 +40,11 @@ func check(p *rule.Pass, fn *rule.Function) {
 		}
 		return true
 	})
+	c.handedOn(calls)
+	c.guards = p.Guards(fn)
+	c.claims = c.claimsIn(calls)
 	acks := slices.ContainsFunc(calls, c.isAck)
-	if len(c.marks) == 0 && !acks && !c.isJob() {
+	if len(c.marks) == 0 && len(c.claims) == 0 && !acks && !c.isJob() {
 		return
 	}
 	c.acts = slices.DeleteFunc(p.Acts(fn), func(a rule.Act) bool { return slices.Contains(c.marks, a.Call) || c.isAck(a.Call) })
@@ -49,9 +56,12 @@ func check(p *rule.Pass, fn *rule.Function) {
 	for _, call := range calls {
 		if c.isAck(call) {
 			c.acknowledged(call)
+			c.ackedFirst(call)
 		}
 	}
 	c.finished()
+	c.beforeResult()
+	c.filters()
 }
 
 // unrecorded reports a mark after the effect whose error nobody gets.
@@ -80,12 +90,13 @@ func (c *checker) unrecorded(m *ast.CallExpr) {
 // done is the effect that a mark comes after, or the work that a lookup by the same
 // key guards.
 func (c *checker) done(m *ast.CallExpr) (rule.Act, bool) {
+	at := c.started(m)
 	for _, a := range c.acts {
-		if c.fn.Before(a.Call, m) && c.succeeded(a, m) {
+		if c.fn.Before(a.Call, at) && c.succeeded(a, at) {
 			return a, true
 		}
 	}
-	for _, g := range c.Guards(c.fn) {
+	for _, g := range c.guards {
 		if !g.Guards(c.fn, m) || !shares(g.Check, m) || rule.Receiver(g.Check) != rule.Receiver(m) {
 			continue
 		}
@@ -103,6 +114,22 @@ func (c *checker) done(m *ast.CallExpr) (rule.Act, bool) {
 	return rule.Act{}, false
 }
 
+// started is the statement that starts the goroutine that a call is alone in, or the
+// call itself.
+func (c *checker) started(call *ast.CallExpr) ast.Node {
+	for n := c.fn.Parent(call); n != nil; n = c.fn.Parent(n) {
+		if lit, ok := n.(*ast.FuncLit); ok {
+			if inner, ok := c.fn.Parent(lit).(*ast.CallExpr); ok && inner.Fun == lit {
+				if g, ok := c.fn.Parent(inner).(*ast.GoStmt); ok {
+					return g
+				}
+			}
+			break
+		}
+	}
+	return call
+}
+
 // succeeded tells whether a mark is not on the branch of an effect that has failed.
 func (c *checker) succeeded(a rule.Act, m ast.Node) bool {
 	h := c.ErrorOf(c.fn, a.Call)
@@ -111,16 +138,16 @@ func (c *checker) succeeded(a rule.Act, m ast.Node) bool {
 
 // early reports marks before the effect that stay if it fails.
 func (c *checker) early() {
-	if c.Exclusive(c.fn) || c.takesBack() {
+	if c.Transactional(c.fn) {
 		return
 	}
-	for _, m := range append(c.claims(), c.marks...) {
+	for _, m := range slices.Concat(c.claims, c.marks) {
 		for _, a := range c.acts {
 			if !c.fn.Before(m, a.Call) || !c.related(m, a.Call) || c.waits(m, a.Call) {
 				continue
 			}
 			h := c.ErrorOf(c.fn, a.Call)
-			if h.Bad == nil || h.If == nil {
+			if !h.Returned && (h.Bad == nil || h.If == nil) || c.takesBack(a.Call) || !h.Returned && c.OnlyLogs(h.Bad) && !c.isAbout(m, a) {
 				continue
 			}
 			c.Report(c.fn, rule.Finding{
@@ -134,20 +161,46 @@ func (c *checker) early() {
 	}
 }
 
+// isAbout tells whether a mark says that the effect itself is done, which is not a
+// matter of course where its failure is only logged: what has been paid for stays
+// paid if the receipt cannot be sent.
+func (c *checker) isAbout(m *ast.CallExpr, a rule.Act) bool {
+	if slices.Contains(c.claims, m) {
+		return true
+	}
+	about := []string{"sent", "notified", "delivered", "emailed", "published", "posted", "announced", "forwarded", "alerted", "dispatched", "reported"}
+	if a.Class == catalogue.Money {
+		about = []string{"paid", "refunded", "charged", "captured", "settled", "disbursed", "transferred"}
+	}
+	texts := []string{rule.CallName(m)}
+	for _, arg := range m.Args {
+		texts = append(texts, types.ExprString(arg))
+	}
+	return slices.ContainsFunc(texts, func(t string) bool {
+		return slices.ContainsFunc(catalogue.Words(t), func(w string) bool { return slices.Contains(about, w) })
+	})
+}
+
 // waits tells whether an effect of the same work comes before the mark already:
 // then the mark is about that one.
 func (c *checker) waits(m, act ast.Node) bool {
 	return slices.ContainsFunc(c.acts, func(a rule.Act) bool { return a.Call != act && c.fn.Before(a.Call, m) })
 }
 
-// claims are lookups that mark what they have not found, by what they are seen to
-// do: their names say that they only ask.
-func (c *checker) claims() []*ast.CallExpr {
+// claimsIn are lookups that mark what they have not found, by what they are seen to
+// do: their names say that they only ask; and claims that are kept for so long that
+// they are marks.
+func (c *checker) claimsIn(calls []*ast.CallExpr) []*ast.CallExpr {
 	var all []*ast.CallExpr
-	for _, g := range c.Guards(c.fn) {
+	for _, g := range c.guards {
 		callee := summary.Callee(c.TypesInfo, g.Check)
 		if f := c.Facts.Of(callee, summary.Args{Info: c.TypesInfo, Call: g.Check}); f != nil && slices.ContainsFunc(f.Effects, func(e summary.Effect) bool { return len(e.Way) > 0 && isSetNX(e.Way[len(e.Way)-1]) }) {
 			all = append(all, g.Check)
+		}
+	}
+	for _, call := range calls {
+		if isSetNX(rule.CallName(call)) && c.keepsLong(call) {
+			all = append(all, call)
 		}
 	}
 	return all
@@ -157,16 +210,43 @@ func isSetNX(name string) bool {
 	return slices.Contains(catalogue.Words(name), "nx")
 }
 
-// takesBack tells whether the function undoes marks.
-func (c *checker) takesBack() bool {
+// keepsLong tells whether a claim is kept for an hour or longer, or for good, and is
+// no lock by its name.
+func (c *checker) keepsLong(call *ast.CallExpr) bool {
+	long := false
+	for _, arg := range call.Args {
+		if slices.ContainsFunc(catalogue.Words(types.ExprString(arg)), func(w string) bool { return w == "lock" || w == "mutex" || w == "lease" || w == "leader" }) {
+			return false
+		}
+		tv := c.TypesInfo.Types[arg]
+		if !rule.IsNamed(tv.Type, "time", "Duration") || tv.Value == nil {
+			continue
+		}
+		d, ok := constant.Int64Val(constant.ToInt(tv.Value))
+		long = long || ok && (d == 0 || time.Duration(d) >= time.Hour)
+	}
+	return long
+}
+
+// takesBack tells whether the function undoes marks after an effect, or when it ends.
+func (c *checker) takesBack(act ast.Node) bool {
 	found := false
 	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if !ok {
+		if !ok || found {
 			return !found
 		}
+		_, deferred := c.fn.Parent(call).(*ast.DeferStmt)
+		if call.Pos() < act.End() && !deferred && c.fn.Unit(call) == c.fn.Unit(act) || c.Logs(call) {
+			return true
+		}
 		words := catalogue.Words(rule.CallName(call))
-		found = found || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(undo, w) })
+		for _, arg := range call.Args {
+			if tv := c.TypesInfo.Types[arg]; tv.Value != nil {
+				words = append(words, catalogue.Words(types.ExprString(arg))...)
+			}
+		}
+		found = slices.ContainsFunc(words, func(w string) bool { return slices.Contains(undo, w) })
 		return !found
 	})
 	return found
@@ -213,8 +293,10 @@ func (c *checker) about(call *ast.CallExpr) map[types.Object]bool {
 			return true
 		})
 	}
-	for _, arg := range call.Args {
-		add(arg, 0)
+	for _, call := range rule.Chain(call) {
+		for _, arg := range call.Args {
+			add(arg, 0)
+		}
 	}
 	return all
 }
@@ -235,24 +317,53 @@ func (c *checker) tells(v *types.Var) bool {
 func (c *checker) definitions(v *types.Var) []ast.Expr {
 	var all []ast.Expr
 	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		if !ok || a.Tok != token.DEFINE && a.Tok != token.ASSIGN {
-			return true
-		}
-		for i, lhs := range a.Lhs {
-			id, ok := lhs.(*ast.Ident)
-			if !ok || c.TypesInfo.ObjectOf(id) != v {
-				continue
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			all = append(all, c.assigned(n, v)...)
+		case *ast.RangeStmt:
+			if id, ok := n.Value.(*ast.Ident); ok && c.TypesInfo.ObjectOf(id) == v {
+				all = append(all, n.X)
 			}
-			rhs := a.Rhs[min(i, len(a.Rhs)-1)]
-			if call, ok := ast.Unparen(rhs).(*ast.CallExpr); ok {
-				all = append(all, call.Args...)
-			} else {
-				all = append(all, rhs)
+		case *ast.CallExpr: // json.Unmarshal(data, &v)
+			if slices.ContainsFunc(n.Args, func(arg ast.Expr) bool { return c.isAddressOf(arg, v) }) {
+				for _, arg := range n.Args {
+					if !c.isAddressOf(arg, v) {
+						all = append(all, arg)
+					}
+				}
 			}
 		}
 		return true
 	})
+	return all
+}
+
+func (c *checker) isAddressOf(e ast.Expr, v *types.Var) bool {
+	u, ok := ast.Unparen(e).(*ast.UnaryExpr)
+	if !ok || u.Op != token.AND {
+		return false
+	}
+	id, ok := ast.Unparen(u.X).(*ast.Ident)
+	return ok && c.TypesInfo.ObjectOf(id) == v
+}
+
+func (c *checker) assigned(a *ast.AssignStmt, v *types.Var) []ast.Expr {
+	var all []ast.Expr
+	if a.Tok != token.DEFINE && a.Tok != token.ASSIGN {
+		return nil
+	}
+	for i, lhs := range a.Lhs {
+		id, ok := lhs.(*ast.Ident)
+		if !ok || c.TypesInfo.ObjectOf(id) != v {
+			continue
+		}
+		rhs := a.Rhs[min(i, len(a.Rhs)-1)]
+		if call, ok := ast.Unparen(rhs).(*ast.CallExpr); ok {
+			all = append(all, call.Args...)
+		} else {
+			all = append(all, rhs)
+		}
+	}
 	return all
 }
 

@@ -9,18 +9,20 @@ var Doc = rule.Doc{
 	Name:  "memdedupe",
 	Title: "find duplicates that only the memory of the process recognises",
 	What: `
-A map in a field or a global variable, or a cache of a known library, whose values
+A map or a list in a field or a global variable, or in a variable outside of a loop
+that waits for work or of a handler, or a cache of a known library, whose values
 only mark that something has been done, is asked before an effect on the world
 outside and marked beside it: in the function itself, or by methods that it calls.
 Methods that check and mark such memory, and say by their name or type that they
-recognise duplicates, are reported themselves.`,
+recognise duplicates, are reported themselves; so are stores of idempotency keys
+that are in memory alone, whatever they keep under a key.`,
 	Why: `
 A restart, a deployment or a second instance knows nothing of the marks, and caches
 forget the oldest: the next delivery of the same work acts again.`,
 	Silent: `
 Sets that are local to a call, caches of values, marks that are taken back when the
-effect is over or has failed, rate limits, and memory that is kept in a file or a
-database as well.`,
+effect is over or has failed, rate limits, memory that is kept in a file or a
+database as well, and memory that only saves asking a store that is asked too.`,
 	Fails: `
 type Mailer interface{ Send(to string) error }
 

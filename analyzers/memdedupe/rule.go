@@ -20,23 +20,28 @@ func New(base rule.Base) *analysis.Analyzer { return rule.New(Doc, base, check) 
 type checker struct {
 	*rule.Pass
 	fn  *rule.Function
+	obj *types.Func
 	ops []op
+
+	guardsOf []rule.Guard // lookups elsewhere, once they have been asked for
+	asked    bool
 }
 
 // op is something done with marks in memory.
 type op struct {
 	node  ast.Node
 	what  summary.Memory
-	store string // the text of what holds the marks
+	holds ast.Expr // what holds the marks
+	store string   // its text
 	name  string
 }
 
 func check(p *rule.Pass, fn *rule.Function) {
-	c := &checker{Pass: p, fn: fn}
 	obj, ok := p.TypesInfo.Defs[fn.Decl.Name].(*types.Func)
 	if !ok {
 		return
 	}
+	c := &checker{Pass: p, fn: fn, obj: obj}
 	c.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		if o, ok := c.op(n); ok {
 			c.ops = append(c.ops, o)
@@ -44,17 +49,17 @@ func check(p *rule.Pass, fn *rule.Function) {
 		return true
 	})
 	for _, o := range c.ops {
-		if o.what.Has(summary.Checks) && !limits(o.store) && c.guards(obj, o) {
+		if o.what.Has(summary.Checks) && !limits(o.store) && c.guards(o) {
 			return
 		}
 	}
-	c.recognises(obj)
+	c.recognises()
 }
 
 // op is what a node does with marks: itself, or by a method that it calls.
 func (c *checker) op(n ast.Node) (op, bool) {
-	if m, store := c.Facts.MemoryOf(c.TypesInfo, n); m != 0 {
-		if c.persists() {
+	if m, store := c.Facts.MemoryIn(c.TypesInfo, n, c.lives); m != 0 {
+		if c.keeps(store) {
 			return op{}, false
 		}
 		name := types.ExprString(store)
@@ -63,7 +68,7 @@ func (c *checker) op(n ast.Node) (op, bool) {
 				name += "." + sel.Sel.Name
 			}
 		}
-		return op{n, m, types.ExprString(store), short(name)}, true
+		return op{n, m, store, types.ExprString(store), short(name)}, true
 	}
 	call, ok := n.(*ast.CallExpr)
 	if !ok {
@@ -78,7 +83,7 @@ func (c *checker) op(n ast.Node) (op, bool) {
 	if m == 0 {
 		return op{}, false
 	}
-	return op{call, m, types.ExprString(sel.X), short(types.ExprString(sel.X) + "." + sel.Sel.Name)}, true
+	return op{call, m, sel.X, types.ExprString(sel.X), short(types.ExprString(sel.X) + "." + sel.Sel.Name)}, true
 }
 
 // memory is what a function does with marks: of an interface's method, what all
@@ -108,46 +113,77 @@ func (c *checker) memory(fn *types.Func) summary.Memory {
 	return m
 }
 
-// persists tells whether the function's own type keeps its marks elsewhere too; then
-// its summary says nothing of memory though its source does.
-func (c *checker) persists() bool {
-	obj, _ := c.TypesInfo.Defs[c.fn.Decl.Name].(*types.Func)
-	if obj == nil || obj.Signature().Recv() == nil {
-		return false
-	}
-	f := c.Facts.Of(obj, nil)
-	return f == nil || f.Memory == 0
+// keeps tells whether marks are kept in a file or a database too.
+func (c *checker) keeps(store ast.Expr) bool {
+	return summary.KeepsFile(c.obj) || c.Facts.Persisted(c.TypesInfo, store)
 }
 
 // guards reports a check that decides about an effect, and tells whether it did.
-func (c *checker) guards(obj *types.Func, check op) bool {
+func (c *checker) guards(check op) bool {
 	cond := c.decides(check.node)
 	if cond == nil {
 		return false
 	}
-	strong := c.named(obj, check)
-	for _, o := range c.ops {
-		if o.store != check.store {
-			continue
-		}
-		if o.what.Has(summary.Releases) && !strong {
-			return false
-		}
+	strong := c.named(check)
+	if !strong && (c.released(check) || c.Facts.TakenBack(c.TypesInfo, check.holds)) {
+		return false
 	}
-	i := slices.IndexFunc(c.ops, func(o op) bool {
-		return o.store == check.store && o.what.Has(summary.Marks) && (o.node == check.node || c.reached(cond, o.node))
-	})
-	if i < 0 {
+	if !slices.ContainsFunc(c.ops, func(o op) bool { return c.marks(check, cond, o) }) {
 		return false
 	}
 	for _, a := range c.Acts(c.fn) {
-		if !c.reached(cond, a.Call) || c.released(check) && !strong {
+		if !c.reached(cond, a.Call) || c.claimed(check, a.Call) {
 			continue
 		}
 		c.report(check, append([]string{check.name}, a.Way...), a.Call)
 		return true
 	}
 	return false
+}
+
+// marks tells whether one operation marks what another has not found.
+func (c *checker) marks(check op, cond *ast.IfStmt, o op) bool {
+	if o.store != check.store || !o.what.Has(summary.Marks) {
+		return false
+	}
+	if o.node == check.node || c.reached(cond, o.node) {
+		return !c.constant(check.node) && !c.constant(o.node)
+	}
+	return c.fn.Before(check.node, o.node) && !c.fn.Within(o.node, cond)
+}
+
+// constant tells whether what is looked up or marked is always the same: a switch,
+// and no mark of any work.
+func (c *checker) constant(n ast.Node) bool {
+	found := false
+	c.Inspect(n, func(n ast.Node) bool {
+		if ix, ok := n.(*ast.IndexExpr); ok {
+			found = found || c.TypesInfo.Types[ix.Index].Value != nil
+		}
+		_, block := n.(*ast.BlockStmt)
+		return !found && !block
+	})
+	return found
+}
+
+// claimed tells whether the work is claimed or looked up elsewhere as well, so that
+// what is in memory only saves asking.
+func (c *checker) claimed(check op, act ast.Node) bool {
+	found := false
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if ok && c.fn.Before(call, act) && !slices.ContainsFunc(c.ops, func(o op) bool { return o.node == call }) {
+			found = found || c.Claims(call)
+		}
+		return !found
+	})
+	if !c.asked {
+		c.guardsOf, c.asked = c.Guards(c.fn), true
+	}
+	return found || slices.ContainsFunc(c.guardsOf, func(g rule.Guard) bool {
+		callee := summary.Callee(c.TypesInfo, g.Check)
+		return g.Guards(c.fn, act) && callee != nil && rule.GivesError(callee) && !slices.ContainsFunc(c.ops, func(o op) bool { return o.node == g.Check })
+	})
 }
 
 func (c *checker) report(check op, way []string, act ast.Node) {
@@ -249,15 +285,15 @@ func (c *checker) released(check op) bool {
 
 // recognises reports a function that says itself that it recognises duplicates, and
 // does so in memory: its callers act on what it says.
-func (c *checker) recognises(obj *types.Func) {
-	rs := obj.Signature().Results()
-	if rs.Len() == 0 || !isBool(rs.At(0).Type()) {
+func (c *checker) recognises() {
+	rs := c.obj.Signature().Results()
+	if rs.Len() == 0 {
 		return
 	}
 	var all summary.Memory
 	var first *op
 	for i, o := range c.ops {
-		if limits(o.store) || !c.named(obj, o) {
+		if limits(o.store) || !c.named(o) {
 			continue
 		}
 		all |= o.what
@@ -265,10 +301,32 @@ func (c *checker) recognises(obj *types.Func) {
 			first = &c.ops[i]
 		}
 	}
-	if first == nil || !all.Has(summary.Checks|summary.Marks) {
+	if first == nil || !(all.Has(summary.Marks) && isBool(rs.At(0).Type()) || c.answers(*first)) {
 		return
 	}
-	c.report(*first, []string{catalogue.FuncName(obj), first.name}, nil)
+	c.report(*first, []string{catalogue.FuncName(c.obj), first.name}, nil)
+}
+
+// answers tells whether a method looks up what another method of a store of keys or
+// duplicates, which is in memory alone, has put there.
+func (c *checker) answers(check op) bool {
+	recv := c.obj.Signature().Recv()
+	if recv == nil || !c.obj.Exported() || !recognising(c.Pkg.Name()+" "+catalogue.FuncName(c.obj)) {
+		return false
+	}
+	named, ok := types.Unalias(recv.Type()).(*types.Named)
+	if p, isPtr := types.Unalias(recv.Type()).(*types.Pointer); isPtr {
+		named, ok = types.Unalias(p.Elem()).(*types.Named)
+	}
+	if !ok || rule.StandsIn(named.Obj().Name()) {
+		return false
+	}
+	for m := range named.Methods() {
+		if f := c.Facts.Of(m, nil); m != c.obj && f != nil && f.Memory.Has(summary.Marks) && !f.Memory.Has(summary.Checks) && m.Exported() {
+			return true
+		}
+	}
+	return false
 }
 
 func isBool(t types.Type) bool {
@@ -278,12 +336,13 @@ func isBool(t types.Type) bool {
 
 // named tells whether a name says that the marks are there to recognise duplicates
 // of work.
-func (c *checker) named(obj *types.Func, o op) bool {
-	names := []string{c.Pkg.Name(), catalogue.FuncName(obj), o.name}
-	return slices.ContainsFunc(names, func(name string) bool {
-		n := strings.ToLower(name)
-		return strings.Contains(n, "dedup") || strings.Contains(n, "idempot") || strings.Contains(n, "processed") || strings.Contains(n, "duplicate")
-	})
+func (c *checker) named(o op) bool {
+	return recognising(strings.Join([]string{c.Pkg.Name(), catalogue.FuncName(c.obj), o.name}, " "))
+}
+
+func recognising(names string) bool {
+	n := strings.ToLower(names)
+	return strings.Contains(n, "dedup") || strings.Contains(n, "idempot") || strings.Contains(n, "processed") || strings.Contains(n, "duplicate")
 }
 
 // limits tells whether marks are about how often something may happen, or about

@@ -37,7 +37,16 @@ func Words(name string) []string {
 // be taken back.
 func NamesAct(name string) bool {
 	words := Words(name)
-	return len(words) > 0 && slices.Contains(acts, words[0]) && !NamesRead(name)
+	if len(words) == 0 || !slices.Contains(acts, words[0]) || NamesRead(name) {
+		return false
+	}
+	return words[0] != "create" && words[0] != "delete" || !slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(setup, w) })
+}
+
+// setup are things that are there once, however often they are created.
+var setup = []string{
+	"topic", "topics", "bucket", "buckets", "table", "tables", "queue", "queues", "index", "indexes", "indices", "container", "namespace", "stream", "consumer",
+	"exchange", "collection", "collections", "schema", "database", "dir", "directory", "folder", "file", "files", "temp", "context", "logger", "partition", "partitions",
 }
 
 var acts = []string{

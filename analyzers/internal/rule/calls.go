@@ -34,6 +34,28 @@ func Receiver(call *ast.CallExpr) string {
 	return ""
 }
 
+// Chain are a call and those whose results it is a method of, in the order in which
+// they are written backwards: of db.Where(…).First(…), First and Where.
+func Chain(call *ast.CallExpr) []*ast.CallExpr {
+	all := []*ast.CallExpr{call}
+	for {
+		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		if !ok {
+			return all
+		}
+		if call, ok = ast.Unparen(sel.X).(*ast.CallExpr); !ok {
+			return all
+		}
+		all = append(all, call)
+	}
+}
+
+// Root is the text of what the first method of a chain of calls is called on.
+func Root(call *ast.CallExpr) string {
+	chain := Chain(call)
+	return Receiver(chain[len(chain)-1])
+}
+
 // GivesError tells whether a function's last result is an error.
 func GivesError(fn *types.Func) bool {
 	rs := fn.Signature().Results()

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -19,6 +20,8 @@ type Guard struct {
 	If     *ast.IfStmt  // what decides
 	Found  bool         // the body of If is for what has been found; otherwise for what has not
 	Err    types.Object // the variable of the error, if there is one
+	Value  types.Object // the variable of what was found, if there is one
+	Done   bool         // not whether something is there decides, but whether what is there says that the work is done
 }
 
 // Guards are those of a function, in the order of the source.
@@ -28,16 +31,24 @@ func (p *Pass) Guards(fn *Function) []Guard {
 		switch n := n.(type) {
 		case *ast.IfStmt:
 			p.Inspect(n.Cond, func(c ast.Node) bool { // if store.Seen(id) {
-				if call, ok := c.(*ast.CallExpr); ok && p.isBool(call) && Looks(p.TypesInfo, call) {
-					if found, ok := p.polarity(n.Cond, vars{call: call}); ok {
-						all = append(all, Guard{Check: call, If: n, Found: found != inverted(p.TypesInfo, call)})
-					}
+				call, ok := c.(*ast.CallExpr)
+				if !ok || !p.isBool(call) {
+					return true
 				}
-				return true
+				look := innermost(call)
+				if !Looks(p.TypesInfo, look) {
+					return true
+				}
+				if found, ok := p.polarity(n.Cond, vars{call: call}); ok {
+					all = append(all, Guard{Check: look, If: n, Found: found != inverted(p.TypesInfo, look)})
+				}
+				return false
 			})
 		case *ast.AssignStmt:
-			if g, ok := p.guardOf(fn, n); ok {
-				all = append(all, g)
+			all = append(all, p.guardsOf(fn, n)...)
+		case *ast.ExprStmt: // db.Model(x).Count(&n)
+			if call, ok := n.X.(*ast.CallExpr); ok {
+				all = append(all, p.guardsBy(fn, n, call, vars{value: p.filled(call)})...)
 			}
 		}
 		return true
@@ -52,17 +63,19 @@ type vars struct {
 	err   types.Object
 }
 
-func (p *Pass) guardOf(fn *Function, a *ast.AssignStmt) (Guard, bool) {
+// guardsOf are the lookups of an assignment: one for each condition that tests what
+// it gives.
+func (p *Pass) guardsOf(fn *Function, a *ast.AssignStmt) []Guard {
 	if len(a.Rhs) != 1 {
-		return Guard{}, false
+		return nil
 	}
-	call, ok := ast.Unparen(a.Rhs[0]).(*ast.CallExpr)
+	rhs := ast.Unparen(a.Rhs[0])
+	if sel, ok := rhs.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Error" || sel.Sel.Name == "RowsAffected") { // db.First(&row).Error
+		rhs = ast.Unparen(sel.X)
+	}
+	call, ok := rhs.(*ast.CallExpr)
 	if !ok {
-		return Guard{}, false
-	}
-	look := innermost(call)
-	if !Looks(p.TypesInfo, look) {
-		return Guard{}, false
+		return nil
 	}
 	var v vars
 	for _, lhs := range a.Lhs {
@@ -82,12 +95,78 @@ func (p *Pass) guardOf(fn *Function, a *ast.AssignStmt) (Guard, bool) {
 	if v.value == nil {
 		v.value = p.filled(call)
 	}
-	for _, cond := range p.following(fn, a, v) {
+	return p.guardsBy(fn, a, call, v)
+}
+
+func (p *Pass) guardsBy(fn *Function, s ast.Stmt, call *ast.CallExpr, v vars) []Guard {
+	look := innermost(call)
+	if v.value == nil && v.err == nil || !Looks(p.TypesInfo, look) {
+		return nil
+	}
+	var all []Guard
+	for _, cond := range p.following(fn, s, v) {
 		if found, ok := p.polarity(cond.Cond, v); ok {
-			return Guard{Check: look, If: cond, Found: found != inverted(p.TypesInfo, look), Err: v.err}, true
+			all = append(all, Guard{Check: look, If: cond, Found: found != inverted(p.TypesInfo, look), Err: v.err, Value: v.value})
+		} else if found, ok := p.doneness(cond.Cond, v.value); ok {
+			all = append(all, Guard{Check: look, If: cond, Found: found, Err: v.err, Value: v.value, Done: true})
 		}
 	}
-	return Guard{}, false
+	return all
+}
+
+// doneness tells whether a condition holds if what was found says that the work is
+// done, or if it does not: row.Status == StatusPaid, row.Sent, status == "sent".
+func (p *Pass) doneness(cond ast.Expr, value types.Object) (done, ok bool) {
+	switch c := ast.Unparen(cond).(type) {
+	case *ast.UnaryExpr:
+		if c.Op == token.NOT {
+			done, ok = p.doneness(c.X, value)
+			return !done, ok
+		}
+	case *ast.SelectorExpr:
+		return true, p.isVar(c.X, value) && p.isBool(c) && slices.ContainsFunc(catalogue.Words(c.Sel.Name), catalogue.NamesDone)
+	case *ast.BinaryExpr:
+		switch c.Op {
+		case token.LAND, token.LOR:
+			if done, ok = p.doneness(c.X, value); ok {
+				return done, ok
+			}
+			return p.doneness(c.Y, value)
+		case token.EQL, token.NEQ:
+			x := ast.Unparen(c.X)
+			if sel, ok := x.(*ast.SelectorExpr); ok {
+				x = sel.X
+			}
+			if !p.isVar(x, value) {
+				return false, false
+			}
+			if p.saysDone(c.Y) {
+				return c.Op == token.EQL, true
+			}
+			sel, isSel := ast.Unparen(c.X).(*ast.SelectorExpr) // row.SentAt != nil
+			return c.Op == token.NEQ, isSel && p.TypesInfo.Types[c.Y].IsNil() && slices.ContainsFunc(catalogue.Words(sel.Sel.Name), catalogue.NamesDone)
+		}
+	}
+	return false, false
+}
+
+// saysDone tells whether a constant is of a status in which work is over.
+func (p *Pass) saysDone(e ast.Expr) bool {
+	v := p.TypesInfo.Types[e].Value
+	if v == nil {
+		return false
+	}
+	if v.Kind() == constant.String && catalogue.NamesDone(constant.StringVal(v)) {
+		return true
+	}
+	name := ""
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		name = e.Name
+	case *ast.SelectorExpr:
+		name = e.Sel.Name
+	}
+	return slices.ContainsFunc(catalogue.Words(name), catalogue.NamesDone)
 }
 
 // filled is the variable that a lookup writes what it finds into: Scan(&found).
@@ -125,13 +204,16 @@ func innermost(call *ast.CallExpr) *ast.CallExpr {
 // following are the if statements that test what an assignment gives: of which it
 // is the beginning, or that come after it and before the variables get other
 // values.
-func (p *Pass) following(fn *Function, a *ast.AssignStmt, v vars) []*ast.IfStmt {
-	if cond, ok := fn.Parent(a).(*ast.IfStmt); ok && cond.Init == a {
-		return elseIfs(cond)
-	}
+func (p *Pass) following(fn *Function, a ast.Stmt, v vars) []*ast.IfStmt {
 	var all []*ast.IfStmt
+	if cond, ok := fn.Parent(a).(*ast.IfStmt); ok && cond.Init == a {
+		all, a = elseIfs(cond), cond
+		if v.value != nil && cond.Pos() <= v.value.Pos() && v.value.Pos() < cond.End() { // declared there
+			return all
+		}
+	}
 	list := siblings(fn.Parent(a))
-	for i := slices.Index(list, ast.Stmt(a)) + 1; i > 0 && i < len(list); i++ {
+	for i := slices.Index(list, a) + 1; i > 0 && i < len(list); i++ {
 		switch s := list[i].(type) {
 		case *ast.IfStmt:
 			if s.Init == nil && (p.Mentions(s.Cond, v.value) || p.Mentions(s.Cond, v.err)) {
@@ -259,15 +341,25 @@ func Looks(info *types.Info, call *ast.CallExpr) bool {
 	if callee == nil || len(call.Args) == 0 {
 		return false
 	}
-	words := catalogue.Words(callee.Name())
+	words := Verbs(callee.Name())
 	if len(words) == 0 {
 		return false
 	}
 	return slices.Contains(lookVerbs, words[0]) || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(lookWords, w) })
 }
 
+// Verbs are the words of a method's name, the first of which says what it does: of
+// Redis commands, the second: SIsMember, HSet.
+func Verbs(name string) []string {
+	words := catalogue.Words(name)
+	if len(words) > 1 && len(words[0]) == 1 {
+		return words[1:]
+	}
+	return words
+}
+
 var (
-	lookVerbs = []string{"get", "is", "has", "exists", "exist", "check", "was", "find", "lookup", "contains", "load", "if", "already", "select", "query", "fetch", "count", "peek", "read"}
+	lookVerbs = []string{"first", "take", "get", "is", "has", "exists", "exist", "check", "was", "find", "lookup", "contains", "load", "if", "already", "select", "query", "fetch", "count", "peek", "read"}
 	lookWords = []string{"processed", "seen", "exists", "exist", "duplicate", "handled"}
 )
 
@@ -276,7 +368,7 @@ func inverted(info *types.Info, call *ast.CallExpr) bool {
 	callee := summary.Callee(info, call)
 	words := catalogue.Words(callee.Name())
 	return slices.ContainsFunc(words, func(w string) bool {
-		return w == "new" || w == "unique" || w == "not" || w == "unseen" || w == "first" || w == "fresh" || w == "missing"
+		return len(words) > 1 && w == "first" || w == "new" || w == "unique" || w == "not" || w == "unseen" || w == "fresh" || w == "missing"
 	})
 }
 
@@ -310,6 +402,40 @@ func (p *Pass) Exclusive(fn *Function) bool {
 	})
 	return found
 }
+
+// Transactional tells whether a function takes what it has written back when it
+// fails: by a transaction.
+func (p *Pass) Transactional(fn *Function) bool {
+	found := false
+	p.Inspect(fn.Decl, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			found = found || slices.ContainsFunc(catalogue.Words(id.Name), func(w string) bool {
+				return slices.Contains([]string{"tx", "txn", "transactional", "begin", "rollback", "savepoint", "atomically"}, w)
+			}) || containsAny(strings.ToLower(id.Name), []string{"intransaction", "withtransaction", "runtransaction", "begintransaction"}) || id.Name == "Transaction"
+		}
+		return !found
+	})
+	return found
+}
+
+// Claims tells whether a call claims work so that one only has it: in a store, and
+// not by a lock of this process.
+func (p *Pass) Claims(call *ast.CallExpr) bool {
+	callee := summary.Callee(p.TypesInfo, call)
+	if callee == nil || p.Logs(call) {
+		return false
+	}
+	if slices.ContainsFunc(catalogue.Words(callee.Name()), func(w string) bool { return slices.Contains(claimWords, w) }) ||
+		containsAny(strings.ToLower(callee.Name()), exclusiveNames) {
+		return true
+	}
+	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
+		v := p.TypesInfo.Types[arg].Value
+		return v != nil && v.Kind() == constant.String && containsAny(strings.ToLower(constant.StringVal(v)), exclusiveSQL)
+	})
+}
+
+var claimWords = []string{"nx", "claim", "acquire", "reserve", "upsert", "lease", "cas"}
 
 func excludesOthers(name string) bool {
 	return slices.ContainsFunc(catalogue.Words(name), func(w string) bool { return slices.Contains(exclusiveWords, w) }) ||

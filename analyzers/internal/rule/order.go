@@ -2,6 +2,7 @@ package rule
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -103,10 +104,11 @@ func Ends(b *ast.BlockStmt) bool { return b != nil && ends(b) }
 
 // Handling is what a function does with the error of a call.
 type Handling struct {
-	Dropped bool           // nothing
-	Bad     *ast.BlockStmt // what it does if there is one
-	Good    *ast.BlockStmt // what it does only if there is none
-	If      *ast.IfStmt
+	Dropped  bool           // nothing
+	Returned bool           // it is returned as it is
+	Bad      *ast.BlockStmt // what it does if there is one
+	Good     *ast.BlockStmt // what it does only if there is none
+	If       *ast.IfStmt
 }
 
 // ErrorOf looks at what becomes of the error of a call; if that cannot be said,
@@ -125,11 +127,18 @@ func (p *Pass) ErrorOf(fn *Function, call *ast.CallExpr) Handling {
 		n = outer
 	}
 	switch parent := fn.Parent(n).(type) {
-	case *ast.ExprStmt:
+	case *ast.ExprStmt, *ast.GoStmt, *ast.DeferStmt:
 		return Handling{Dropped: true}
+	case *ast.ReturnStmt:
+		return Handling{Returned: true}
 	case *ast.SelectorExpr: // tx.Save(x).Error
-		if a, ok := fn.Parent(parent).(*ast.AssignStmt); ok && parent.Sel.Name == "Error" {
-			return p.assigned(fn, a)
+		switch outer := fn.Parent(parent).(type) {
+		case *ast.AssignStmt:
+			if parent.Sel.Name == "Error" {
+				return p.assigned(fn, outer)
+			}
+		case *ast.ReturnStmt:
+			return Handling{Returned: true}
 		}
 	case *ast.AssignStmt:
 		return p.assigned(fn, parent)
@@ -153,8 +162,12 @@ func (p *Pass) Fails(call *ast.CallExpr) bool {
 		return true
 	}
 	obj, _, _ := types.LookupFieldOrMethod(t, true, p.Pkg, "Err")
-	m, ok := obj.(*types.Func)
-	return ok && m.Signature().Results().Len() == 1 && m.Signature().Params().Len() == 0
+	if m, ok := obj.(*types.Func); ok && m.Signature().Results().Len() == 1 && m.Signature().Params().Len() == 0 {
+		return true
+	}
+	obj, _, _ = types.LookupFieldOrMethod(t, true, p.Pkg, "Error") // of *gorm.DB
+	v, ok := obj.(*types.Var)
+	return ok && types.Identical(v.Type(), types.Universe.Lookup("error").Type())
 }
 
 func (p *Pass) assigned(fn *Function, a *ast.AssignStmt) Handling {
@@ -222,7 +235,7 @@ func (p *Pass) Mentions(n ast.Node, obj types.Object) bool {
 }
 
 // OnlyLogs tells whether a block says that something went wrong to people alone:
-// it logs, counts, and goes on or returns as if all were well.
+// it logs, counts, and goes on, returns or answers as if all were well.
 func (p *Pass) OnlyLogs(b *ast.BlockStmt) bool {
 	if b == nil {
 		return false
@@ -230,7 +243,7 @@ func (p *Pass) OnlyLogs(b *ast.BlockStmt) bool {
 	for _, s := range b.List {
 		switch s := s.(type) {
 		case *ast.ExprStmt:
-			if call, ok := s.X.(*ast.CallExpr); !ok || !p.Logs(call) {
+			if call, ok := s.X.(*ast.CallExpr); !ok || !p.Logs(call) && !p.answersWell(call) {
 				return false
 			}
 		case *ast.BranchStmt:
@@ -239,7 +252,8 @@ func (p *Pass) OnlyLogs(b *ast.BlockStmt) bool {
 			}
 		case *ast.ReturnStmt:
 			for _, r := range s.Results {
-				if !p.TypesInfo.Types[r].IsNil() {
+				call, ok := ast.Unparen(r).(*ast.CallExpr)
+				if !p.TypesInfo.Types[r].IsNil() && (!ok || !p.answersWell(call)) {
 					return false
 				}
 			}
@@ -249,6 +263,20 @@ func (p *Pass) OnlyLogs(b *ast.BlockStmt) bool {
 		}
 	}
 	return true
+}
+
+// answersWell tells whether a call answers an HTTP request as if all were well.
+func (p *Pass) answersWell(call *ast.CallExpr) bool {
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || !slices.Contains([]string{"WriteHeader", "JSON", "Status", "String", "NoContent", "SendStatus", "AbortWithStatus", "IndentedJSON"}, sel.Sel.Name) || len(call.Args) == 0 {
+		return false
+	}
+	v := p.TypesInfo.Types[call.Args[0]].Value
+	if v == nil || v.Kind() != constant.Int {
+		return false
+	}
+	status, ok := constant.Int64Val(v)
+	return ok && status >= 200 && status < 300
 }
 
 // Logs tells whether a call writes to a log, a metric or a trace.

@@ -21,6 +21,9 @@ type engine struct {
 	said  map[*types.Func]*said
 
 	evalMu sync.Mutex // rules ask at the same time
+
+	keptOnce       sync.Once
+	saved, deleted map[*types.Var]bool // maps that are kept elsewhere too, and whose elements are taken out
 }
 
 func newEngine(r *Result) *engine {

@@ -21,6 +21,7 @@ type service struct {
 	syncs  sync.Map
 	tokens map[string]string
 	busy   map[string]bool
+	tried  map[string]struct{}
 	mail   mailer
 	marks  *marks.Memory
 	kept   *marks.File
@@ -37,7 +38,7 @@ func (s *service) set(e event) error {
 }
 
 func (s *service) global(e event) error {
-	if !delivered[e.ID] {
+	if !delivered[e.ID] { // want `does it again: delivered → mailer.Send`
 		if err := s.mail.Send(e.To); err != nil {
 			return err
 		}
@@ -106,12 +107,12 @@ func (s *service) values(id string) (string, error) {
 }
 
 func (s *service) takenBack(e event) error {
-	if _, ok := s.sent[e.ID]; ok {
+	if _, ok := s.tried[e.ID]; ok {
 		return nil
 	}
-	s.sent[e.ID] = struct{}{}
+	s.tried[e.ID] = struct{}{}
 	if err := s.mail.Send(e.To); err != nil {
-		delete(s.sent, e.ID)
+		delete(s.tried, e.ID)
 		return err
 	}
 	return nil
