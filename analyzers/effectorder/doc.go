@@ -15,7 +15,15 @@ logged, or the mark is saved only after a loop of effects. Or it marks work as d
 before the effect, before its result is saved or before it gives the work to who
 does it, and nothing takes the mark back on failure; a claim that is kept for an
 hour or longer is such a mark. Or it acknowledges a message though the effect has
-failed, or before it.`,
+failed, or before it.
+
+Where there are contracts, the ledger's own rules hold as well: the error of an effect
+that a handler asks for is neither dropped nor only logged; no effect is asked for
+in a goroutine that the handler does not wait for; a handler does not go on after
+an error such as ErrLeaseLost; an effect neither commits nor rolls back the ledger's
+transaction; a function under the guard idempotency_key uses its call, which holds
+the key; and a message is not acknowledged after an error of Do that nobody has
+looked at with ShouldAck.`,
 	Why: `
 An effect without its mark is repeated by the next run; a mark or an
 acknowledgement without its effect is work that is lost, and nobody notices.`,

@@ -30,6 +30,7 @@ type checker struct {
 
 func check(p *rule.Pass, fn *rule.Function) {
 	c := &checker{Pass: p, fn: fn}
+	c.ledger()
 	var calls []*ast.CallExpr
 	c.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {

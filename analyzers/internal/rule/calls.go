@@ -26,6 +26,17 @@ func CallName(call *ast.CallExpr) string {
 	return "call"
 }
 
+// MethodName is the last part of what a call names, or empty.
+func MethodName(call *ast.CallExpr) string {
+	switch f := ast.Unparen(call.Fun).(type) {
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	case *ast.Ident:
+		return f.Name
+	}
+	return ""
+}
+
 // Receiver is the text of what a method is called on, or empty.
 func Receiver(call *ast.CallExpr) string {
 	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {

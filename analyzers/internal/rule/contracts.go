@@ -97,10 +97,12 @@ func IsEffect(method, effect string) bool {
 	return strings.EqualFold(strings.ReplaceAll(effect, "_", ""), method)
 }
 
+// RuntimePath is the package of the ledger.
+const RuntimePath = "github.com/idemgen/idem/runtime"
+
 // Runtime tells whether a package is the ledger's, or belongs to it.
 func Runtime(path string) bool {
-	const runtime = "github.com/idemgen/idem/runtime"
-	return path == runtime || strings.HasPrefix(path, runtime+"/")
+	return path == RuntimePath || strings.HasPrefix(path, RuntimePath+"/")
 }
 
 // Handwritten tells whether people have written a file, and not for tests.
