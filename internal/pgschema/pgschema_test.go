@@ -25,7 +25,7 @@ func TestEveryTableOfWorkIsPartitioned(t *testing.T) {
 	for _, m := range regexp.MustCompile(`PARTITION OF idem\.(\w+) FOR VALUES WITH \(MODULUS 3, REMAINDER 2\) WITH \(fillfactor = 80\);`).FindAllStringSubmatch(got, -1) {
 		partitioned = append(partitioned, m[1])
 	}
-	if want := []string{"work_log", "effect_log", "attempt_log"}; !slices.Equal(partitioned, want) {
+	if want := []string{"work_log", "effect_log", "attempt_history"}; !slices.Equal(partitioned, want) {
 		t.Errorf("partitioned are %v, want %v", partitioned, want)
 	}
 	if n := strings.Count(got, "PARTITION BY HASH (work_id);"); n != 3 {

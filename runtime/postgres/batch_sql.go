@@ -30,17 +30,14 @@ WITH given AS (
 	INSERT INTO idem.work_log AS work_log (
 		work_id, kind, version, scope, state, claim_token, attempt, budget_left,
 		payload_codec, payload, payload_hash, payload_shape,
-		locked_until, release, correlation_id, created_at, updated_at)
+		locked_until, release, correlation_id, created_at, updated_at, attempt_at)
 	SELECT place, kind, version, scope, 'running', token, 1, budget_left,
 		payload_codec, payload, payload_hash, payload_shape,
-		clock.now + micros * interval '1 microsecond', release, correlation_id, clock.now, clock.now
+		clock.now + micros * interval '1 microsecond', release, correlation_id, clock.now, clock.now, clock.now
 	FROM given, (SELECT clock_timestamp() AS now) AS clock
 	ORDER BY place
 	ON CONFLICT (work_id) DO NOTHING
-	RETURNING work_id, claim_token, created_at, locked_until, release, correlation_id
-), attempt AS (
-	INSERT INTO idem.attempt_log (work_id, attempt, started_at, release, correlation_id)
-	SELECT work_id, 1, created_at, release, correlation_id FROM claimed
+	RETURNING work_id, claim_token, created_at, locked_until
 )
 SELECT encode(claim_token, 'hex'), work_id, created_at, locked_until, clock_timestamp() FROM claimed`
 
@@ -117,13 +114,12 @@ WITH given AS (
 		budget_left = budget_left + held.refund,
 		updated_at = clock_timestamp(),
 		until_success_of = '',
-		superseded_by = held.newer
+		superseded_by = held.newer,
+		attempt_ended_at = clock_timestamp(),
+		outcome = held.outcome
 	FROM held
 	WHERE work_log.work_id = held.work_id AND work_log.claim_token = held.token AND work_log.state = 'running'
-	RETURNING work_log.work_id, work_log.attempt, work_log.budget_left, work_log.next_attempt_at, held.class, held.error, held.outcome
-), attempt AS (
-	UPDATE idem.attempt_log SET ended_at = clock_timestamp(), outcome = ended.outcome, error_class = ended.class, error = ended.error
-	FROM ended WHERE attempt_log.work_id = ended.work_id AND attempt_log.attempt = ended.attempt
+	RETURNING work_log.work_id, work_log.attempt, work_log.budget_left, work_log.next_attempt_at
 )
 SELECT work_id, attempt, budget_left, next_attempt_at FROM ended`
 

@@ -122,19 +122,16 @@ func (w *writer) claimedNew(ctx context.Context, c idem.Claim, work idem.Work) (
 }
 
 // claimed completes a claim that has changed a row: it keeps the record of
-// attempts, and reads what earlier ones left.
+// attempts, and reads what earlier ones left. Work that the claim has buried, or that
+// begins another life, says all of its latest attempt already.
 func (w *writer) claimed(ctx context.Context, c idem.Claim, work idem.Work) (idem.Claimed, error) {
-	id := work.ID.String()
-	var calls []call
-	if !startsAfresh(work) {
-		calls = append(calls, call{w.store.stmts.abandonAttempt, []any{id}})
-	}
 	if work.State != idem.StateRunning {
-		return idem.Claimed{Work: work}, w.execAll(ctx, calls...)
+		return idem.Claimed{Work: work}, nil
 	}
-	calls = append(calls, call{w.store.stmts.startAttempt, []any{id, work.Attempt, c.Release, c.CorrelationID}})
-	if err := w.execAll(ctx, calls...); err != nil {
-		return idem.Claimed{}, err
+	if !startsAfresh(work) {
+		if _, err := w.tx.Exec(ctx, w.store.stmts.nextAttempt, work.ID.String(), c.Release, c.CorrelationID); err != nil {
+			return idem.Claimed{}, err
+		}
 	}
 	return w.won(ctx, work)
 }

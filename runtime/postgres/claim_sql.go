@@ -49,6 +49,9 @@ const takesPayload = `(` + isForgotten + ` OR (work_log.payload_shape <> exclude
 // statement. A row of this very claim (its acknowledgement was lost) is left alone
 // here, and recognised afterwards.
 //
+// Of work that is taken over, what the row says of its latest attempt is left as it
+// was: nextAttemptSQL then keeps it.
+//
 // A row is new in its first life's first attempt: a takeover counts the attempt, and
 // work that was forgotten its lives. Of a new one no payload is returned, which the
 // claim knows itself.
@@ -57,10 +60,10 @@ WITH claimed AS (
 	INSERT INTO idem.work_log AS work_log (
 		work_id, kind, version, scope, state, claim_token, attempt, budget_left,
 		payload_codec, payload, payload_hash, payload_shape,
-		locked_until, release, correlation_id, created_at, updated_at)
+		locked_until, release, correlation_id, created_at, updated_at, attempt_at)
 	SELECT ` + aliased + `, $2::text, $3::integer, $4::text, 'running', $5::bytea, 1, $6::integer,
 		$7::text, $8::bytea, $9::bytea, $10::text,
-		clock.now + $11::bigint * interval '1 microsecond', $12::text, $13::text, clock.now, clock.now
+		clock.now + $11::bigint * interval '1 microsecond', $12::text, $13::text, clock.now, clock.now, clock.now
 	FROM (SELECT clock_timestamp() AS now) AS clock
 	ON CONFLICT (work_id) DO UPDATE SET
 		kind = CASE WHEN ` + isForgotten + ` THEN excluded.kind ELSE work_log.kind END,
@@ -84,8 +87,11 @@ WITH claimed AS (
 			ELSE work_log.last_error END,
 		next_attempt_at = NULL,
 		locked_until = CASE WHEN ` + isSpent + ` THEN NULL ELSE clock_timestamp() + $11::bigint * interval '1 microsecond' END,
-		release = CASE WHEN ` + isSpent + ` THEN work_log.release ELSE excluded.release END,
-		correlation_id = CASE WHEN ` + isSpent + ` THEN work_log.correlation_id ELSE excluded.correlation_id END,
+		attempt_at = CASE WHEN ` + isForgotten + ` THEN clock_timestamp() ELSE work_log.attempt_at END,
+		attempt_ended_at = CASE WHEN ` + isForgotten + ` THEN NULL WHEN ` + isSpent + ` THEN coalesce(work_log.attempt_ended_at, clock_timestamp()) ELSE work_log.attempt_ended_at END,
+		outcome = CASE WHEN ` + isForgotten + ` THEN NULL WHEN ` + isSpent + ` THEN coalesce(work_log.outcome, 'abandoned') ELSE work_log.outcome END,
+		release = CASE WHEN ` + isForgotten + ` THEN excluded.release ELSE work_log.release END,
+		correlation_id = CASE WHEN ` + isForgotten + ` THEN excluded.correlation_id ELSE work_log.correlation_id END,
 		run_id = CASE WHEN ` + isForgotten + ` THEN NULL ELSE work_log.run_id END,
 		created_at = CASE WHEN ` + isForgotten + ` THEN clock_timestamp() ELSE work_log.created_at END,
 		updated_at = clock_timestamp(),
@@ -98,9 +104,6 @@ WITH claimed AS (
 				OR work_log.state = 'running' AND work_log.locked_until <= clock_timestamp() AND work_log.claim_token <> excluded.claim_token)
 			AND ($14::boolean OR work_log.payload_shape <> excluded.payload_shape OR work_log.payload_hash IS NOT DISTINCT FROM excluded.payload_hash))
 	RETURNING work_log.*, work_log.state = 'running' AND work_log.attempt = 1 AND work_log.life = 1 AS fresh
-), attempt AS (
-	INSERT INTO idem.attempt_log (work_id, attempt, started_at, release, correlation_id)
-	SELECT work_id, attempt, created_at, release, correlation_id FROM claimed WHERE fresh
 )
 SELECT work_id, kind, version, scope, state, claim_token, attempt, budget_left,
 	payload_codec, CASE WHEN NOT fresh THEN payload END, payload_hash, payload_shape, result_codec, result, external_ref,
@@ -116,17 +119,23 @@ UPDATE idem.work_log SET
 WHERE work_id = $1::text AND claim_token = $2::bytea AND state = 'running'
 RETURNING ` + workColumns + `, clock_timestamp(), false`
 
-const abandonAttemptSQL = `
-UPDATE idem.attempt_log SET ended_at = clock_timestamp(), outcome = 'abandoned' WHERE work_id = $1::text AND outcome IS NULL`
-
-const startAttemptSQL = `
-INSERT INTO idem.attempt_log (work_id, attempt, started_at, release, correlation_id)
-VALUES ($1::text, $2::integer, clock_timestamp(), $3::text, $4::text)`
+// nextAttemptSQL follows a claim that has taken work over: the attempt before becomes
+// history, and the row begins to tell of the new one. Each half sees the row as it was.
+const nextAttemptSQL = `
+WITH former AS (
+	INSERT INTO idem.attempt_history (work_id, attempt, started_at, ended_at, outcome, error_class, error, release, correlation_id)
+	SELECT work_id, attempt - 1, attempt_at, coalesce(attempt_ended_at, clock_timestamp()), coalesce(outcome, 'abandoned'),
+		CASE WHEN outcome <> 'abandoned' THEN error_class ELSE '' END, CASE WHEN outcome <> 'abandoned' THEN last_error ELSE '' END,
+		release, correlation_id
+	FROM idem.work_log WHERE work_id = $1::text AND attempt > 1
+)
+UPDATE idem.work_log SET attempt_at = clock_timestamp(), attempt_ended_at = NULL, outcome = NULL, release = $2::text, correlation_id = $3::text
+WHERE work_id = $1::text`
 
 const effectsSQL = `
 SELECT effect, per_hash, guard, state, effect_key, key_epoch, calls, payload_hash, payload_shape, input_codec, input,
 	result_codec, result, external_ref, last_error, started_at, done_at, visible_after
-FROM idem.effect_log WHERE work_id = $1::text ORDER BY seq`
+FROM idem.effect_log WHERE work_id = $1::text ORDER BY seq, started_at, effect, per_hash`
 
 // Claims that look for other names of their work keep all others away from those
 // names until they commit. One that has but a name of its own shares it with its
@@ -167,6 +176,6 @@ FROM idem.effect_log WHERE work_id = $1::text AND guard = 'work' ORDER BY seq`
 
 const (
 	forgetEffectsSQL  = `DELETE FROM idem.effect_log WHERE work_id = $1::text`
-	forgetAttemptsSQL = `DELETE FROM idem.attempt_log WHERE work_id = $1::text`
+	forgetAttemptsSQL = `DELETE FROM idem.attempt_history WHERE work_id = $1::text`
 	forgetWorkSQL     = `DELETE FROM idem.work_log WHERE work_id = $1::text`
 )

@@ -1,5 +1,14 @@
 package postgres
 
+// InSchema is a script with the schema that the options say.
+func InSchema(script string, opts ...Option) (string, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return "", err
+	}
+	return o.sql(script), nil
+}
+
 // Purging is a statement of a purge for an EXPLAIN, with values in the place of its
 // parameters.
 type Purging struct {

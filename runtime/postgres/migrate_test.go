@@ -126,7 +126,7 @@ func TestPeopleCanReadTheView(t *testing.T) {
 
 func TestTablesRefuseWhatCannotBe(t *testing.T) {
 	a := newApp(t)
-	row := a.sql(`INSERT INTO $.work_log (work_id, kind, version, state, attempt, budget_left, created_at, updated_at) VALUES (repeat('0', 64), 'k', 1, 'unknown', 1, 0, now(), now())`)
+	row := a.sql(`INSERT INTO $.work_log (work_id, kind, version, state, attempt, budget_left, created_at, updated_at) VALUES (repeat('0', 64), 'k', 1, 'unknown', 0, 0, now(), now())`)
 	mustExec(t, a.pool, row)
 	const refused = "23514" // check_violation
 	for what, set := range map[string]string{
@@ -144,10 +144,33 @@ func TestTablesRefuseWhatCannotBe(t *testing.T) {
 		"a short token":                    `state = 'running', locked_until = now(), claim_token = decode(repeat('00', 15), 'hex')`,
 		"a short hash":                     `payload_hash = decode(repeat('00', 31), 'hex')`,
 		"a short ID":                       `work_id = 'abc'`,
+		"an attempt that never began":      `attempt = 1`,
+		"an attempt without an outcome":    `attempt = 1, attempt_at = now()`,
+		"an outcome of its own":            `attempt_ended_at = now(), outcome = 'finished'`,
 	} {
 		var e *pgconn.PgError
 		if _, err := a.pool.Exec(t.Context(), a.sql(`UPDATE $.work_log SET `)+set); !errors.As(err, &e) || e.Code != refused {
 			t.Errorf("the table took %s: %v", what, err)
+		}
+	}
+}
+
+// What programs have the server check as well.
+func TestOwnersHaveLeasesAndNobodyElse(t *testing.T) {
+	pool := newPool(t)
+	schema := newSchema(t, pool)
+	if err := postgres.Migrate(t.Context(), pool, postgres.WithSchema(schema)); err != nil {
+		t.Fatal(err)
+	}
+	table := pgx.Identifier{schema, "work_log"}.Sanitize()
+	mustExec(t, pool, `INSERT INTO `+table+` (work_id, kind, version, state, attempt, budget_left, created_at, updated_at) VALUES ('a', 'k', 1, 'unknown', 0, 0, now(), now())`)
+	for _, set := range []string{
+		`state = 'running'`, `state = 'running', claim_token = ''`, `state = 'running', locked_until = now()`,
+		`claim_token = ''`, `locked_until = now()`, `claim_token = '', locked_until = now()`,
+	} {
+		var e *pgconn.PgError
+		if _, err := pool.Exec(t.Context(), `UPDATE `+table+` SET `+set); !errors.As(err, &e) || e.Code != "23514" {
+			t.Errorf("the table took %s: %v", set, err)
 		}
 	}
 }

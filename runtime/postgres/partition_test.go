@@ -38,7 +38,7 @@ func TestMigrateMakesPartitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if want := []string{"attempt_log 4", "effect_log 4", "work_log 4"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"attempt_history 4", "effect_log 4", "work_log 4"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("partitions are %v, %v, want %v", got, err, want)
 	}
 	quoted := pgx.Identifier{schema}.Sanitize()

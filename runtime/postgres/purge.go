@@ -54,10 +54,12 @@ const tryLocksSQL = `SELECT pg_try_advisory_xact_lock(l) FROM unnest($1::bigint[
 
 const (
 	purgeEffectsSQL  = `DELETE FROM idem.effect_log WHERE work_id = ANY ($1::text[])`
-	purgeAttemptsSQL = `DELETE FROM idem.attempt_log WHERE work_id = ANY ($1::text[])`
+	purgeAttemptsSQL = `DELETE FROM idem.attempt_history WHERE work_id = ANY ($1::text[])`
 	purgeAliasesSQL  = `DELETE FROM idem.work_alias WHERE leads_to = ANY ($1::text[])`
 	purgeMarksSQL    = `DELETE FROM idem.latest_log WHERE work_id = ANY ($1::text[])`
-	purgeWorkSQL     = `DELETE FROM idem.work_log WHERE work_id = ANY ($1::text[])`
+	purgeWorkSQL     = `
+WITH gone AS (DELETE FROM idem.work_log WHERE work_id = ANY ($1::text[]) RETURNING attempt)
+SELECT count(*), count(*) FILTER (WHERE attempt > 0) FROM gone`
 )
 
 // purgeKindsSQL deletes the kinds that nobody waits for. What waits for a success of
@@ -156,12 +158,16 @@ func (w *writer) purge(ctx context.Context, ids []idem.WorkID) (purged idem.Purg
 		{&purged.Attempts, w.store.stmts.purgeAttempts},
 		{&purged.Aliases, w.store.stmts.purgeAliases},
 		{&purged.Marks, w.store.stmts.purgeMarks},
-		{&purged.Work, w.store.stmts.purgeWork},
 	} {
 		if *part.count, err = w.count(ctx, call{part.text, gone}); err != nil {
 			return idem.Purged{}, err
 		}
 	}
+	var latest int // attempts, which are in the works' own rows
+	if err := w.tx.QueryRow(ctx, w.store.stmts.purgeWork, gone...).Scan(&purged.Work, &latest); err != nil {
+		return idem.Purged{}, err
+	}
+	purged.Attempts += latest
 	purged.Kinds, err = w.purgeKinds(ctx, waited)
 	return purged, err
 }

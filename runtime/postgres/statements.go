@@ -3,7 +3,7 @@ package postgres
 // statements are the texts as they are sent: with the names of the ledger's schema.
 type statements struct {
 	claim, read, extend              string
-	abandonAttempt, startAttempt     string
+	nextAttempt                      string
 	effects                          string
 	nameAlone, nameShared            string
 	standings, recordAlias           string
@@ -41,8 +41,7 @@ func newStatements(o *options) statements {
 		{&s.claim, claimSQL},
 		{&s.read, readSQL},
 		{&s.extend, extendSQL},
-		{&s.abandonAttempt, abandonAttemptSQL},
-		{&s.startAttempt, startAttemptSQL},
+		{&s.nextAttempt, nextAttemptSQL},
 		{&s.effects, effectsSQL},
 		{&s.nameAlone, nameAloneSQL},
 		{&s.nameShared, nameSharedSQL},

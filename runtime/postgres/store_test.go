@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"go/ast"
 	"go/parser"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idem/internal/pgtest"
@@ -101,11 +103,30 @@ func scalar[T any](t testing.TB, pool *pgxpool.Pool, text string, args ...any) (
 	return v
 }
 
+// addChecks has the server refuse rows that cannot be.
+func addChecks(t testing.TB, pool *pgxpool.Pool, opts ...postgres.Option) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/checks.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := postgres.InSchema(string(text), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const already = "42710" // duplicate_object
+	var e *pgconn.PgError
+	if _, err := pool.Exec(t.Context(), "BEGIN READ WRITE; "+script+"; COMMIT", pgx.QueryExecModeSimpleProtocol); err != nil && (!errors.As(err, &e) || e.Code != already) {
+		t.Fatal(err)
+	}
+}
+
 func openStore(t testing.TB, pool *pgxpool.Pool, opts ...postgres.Option) *postgres.Store {
 	t.Helper()
 	if err := postgres.Migrate(t.Context(), pool, opts...); err != nil {
 		t.Fatal(err)
 	}
+	addChecks(t, pool, opts...)
 	s, err := postgres.Open(t.Context(), pool, opts...)
 	if err != nil {
 		t.Fatal(err)

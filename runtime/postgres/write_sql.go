@@ -48,32 +48,27 @@ const moveEffect = `ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 // endSQL ends the work and its attempt. What it returns last says that some work
 // waits for a success of this work's kind.
 const endSQL = `
-WITH ended AS (
-	UPDATE idem.work_log SET
-		state = $3::text,
-		claim_token = NULL,
-		locked_until = NULL,
-		result_codec = $4::text,
-		result = $5::bytea,
-		external_ref = $6::text,
-		error_class = $7::text,
-		last_error = $8::text,
-		next_attempt_at = CASE $3::text WHEN 'failed' THEN clock_timestamp() + $9::bigint * interval '1 microsecond' END,
-		done_at = CASE WHEN $3::text IN ('done', 'dead') THEN clock_timestamp() END,
-		expires_at = clock_timestamp() + $10::bigint * interval '1 microsecond',
-		budget_left = budget_left + $11::integer,
-		updated_at = clock_timestamp(),
-		until_success_of = $12::text,
-		superseded_by = $13::text
-	WHERE work_id = $1::text AND claim_token = $2::bytea AND state = 'running'
-	RETURNING work_id, kind, scope, attempt, budget_left, next_attempt_at, error_class, last_error
-), attempt AS (
-	UPDATE idem.attempt_log SET ended_at = clock_timestamp(), outcome = $14::text, error_class = ended.error_class, error = ended.last_error
-	FROM ended WHERE attempt_log.work_id = ended.work_id AND attempt_log.attempt = ended.attempt
-)
-SELECT attempt, budget_left, next_attempt_at,
-	EXISTS (SELECT 1 FROM idem.success_log WHERE success_log.kind = ended.kind AND success_log.scope = ended.scope)
-FROM ended`
+UPDATE idem.work_log SET
+	state = $3::text,
+	claim_token = NULL,
+	locked_until = NULL,
+	result_codec = $4::text,
+	result = $5::bytea,
+	external_ref = $6::text,
+	error_class = $7::text,
+	last_error = $8::text,
+	next_attempt_at = CASE $3::text WHEN 'failed' THEN clock_timestamp() + $9::bigint * interval '1 microsecond' END,
+	done_at = CASE WHEN $3::text IN ('done', 'dead') THEN clock_timestamp() END,
+	expires_at = clock_timestamp() + $10::bigint * interval '1 microsecond',
+	budget_left = budget_left + $11::integer,
+	updated_at = clock_timestamp(),
+	until_success_of = $12::text,
+	superseded_by = $13::text,
+	attempt_ended_at = clock_timestamp(),
+	outcome = $14::text
+WHERE work_id = $1::text AND claim_token = $2::bytea AND state = 'running'
+RETURNING attempt, budget_left, next_attempt_at,
+	EXISTS (SELECT 1 FROM idem.success_log WHERE success_log.kind = work_log.kind AND success_log.scope = work_log.scope)`
 
 // renewSQL takes all leases at once, as three lists. A lease that is over but that
 // nobody took is still the caller's. None gets shorter. What somebody else has

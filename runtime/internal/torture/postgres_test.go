@@ -262,7 +262,7 @@ func (h *postgresHost) keep(ctx context.Context, r *round) error {
 	if err != nil {
 		return err
 	}
-	for _, table := range []string{"idem.work_log", "idem.effect_log", "idem.attempt_log", "drafts"} {
+	for _, table := range []string{"idem.work_log", "idem.effect_log", "idem.attempt_history", "drafts"} {
 		file, err := os.Create(filepath.Join(r.dir, table+".csv"))
 		if err != nil {
 			return err
