@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -122,10 +121,11 @@ type batch struct {
 	store  *Store
 	claims map[string]*operation // by token
 	starts map[effectRow]*operation
-	moves  map[effectRow]*operation
-	ends   map[string]*operation // by work
+	moves  map[effectRow]*operation // of effects that have rows
+	writes map[effectRow]*operation // of others
+	ends   map[string]*operation    // by work
 
-	order struct{ claims, starts, moves, ends []*operation } // as they came
+	order struct{ claims, starts, moves, writes, ends []*operation } // as they came
 }
 
 type effectRow struct {
@@ -140,10 +140,22 @@ func (b *batch) add(op *operation) {
 	case op.end != nil:
 		keep(&b.ends, op.end.ID.String(), op, &b.order.ends)
 	case op.effect.Restart:
-		keep(&b.starts, effectRow{op.effect.ID.String(), op.effect.EffectID}, op, &b.order.starts)
+		keep(&b.starts, rowOf(op.effect), op, &b.order.starts)
+	case hasRow(op.effect):
+		keep(&b.moves, rowOf(op.effect), op, &b.order.moves)
 	default:
-		keep(&b.moves, effectRow{op.effect.ID.String(), op.effect.EffectID}, op, &b.order.moves)
+		keep(&b.writes, rowOf(op.effect), op, &b.order.writes)
 	}
+}
+
+func rowOf(e *idem.EffectWrite) effectRow { return effectRow{e.ID.String(), e.EffectID} }
+
+// hasRow tells whether an effect has a row already: what is called has one before.
+func hasRow(e *idem.EffectWrite) bool { return e.Calls > 0 }
+
+// all lists the operations.
+func (b *batch) all() []*operation {
+	return slices.Concat(b.order.claims, b.order.starts, b.order.moves, b.order.writes, b.order.ends)
 }
 
 func keep[K comparable](all *map[K]*operation, key K, op *operation, order *[]*operation) {
@@ -158,27 +170,36 @@ func keep[K comparable](all *map[K]*operation, key K, op *operation, order *[]*o
 
 func hexToken(t idem.Token) string { return hex.EncodeToString(t[:]) }
 
-// run makes the writes of the batch, in one transaction.
+// run makes the writes of the batch, in one transaction and one round trip.
 func (b *batch) run(ctx context.Context) (err error) {
 	conn, giveBack, err := b.store.pool.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer giveBack()
+	all := b.all()
 	q := &pipeline{}
 	q.exec(beginSQL)
-	q.exec(settingsSQL, b.store.batch.lockTimeout, b.store.batch.timeout, b.synchronous())
-	if len(b.order.claims) > 0 {
-		free, err := b.freeNames(ctx, conn, q)
-		if err != nil {
-			return errors.Join(err, rollbackConn(ctx, conn))
-		}
-		q = &pipeline{}
-		b.queueClaims(q, free)
+	if len(all) == 1 {
+		b.queueOne(q, all[0])
+	} else {
+		b.queueSettings(q)
+		b.queueClaims(q)
+		stmts := &b.store.batch
+		b.queueEffects(q, b.order.starts, b.starts, stmts.effect, true)
+		b.queueEffects(q, b.order.writes, b.writes, stmts.effect, false)
+		b.queueEffects(q, b.order.moves, b.moves, stmts.move)
+		b.queueEnds(q)
 	}
-	b.queueEffects(q, b.order.starts, b.starts, true)
-	b.queueEffects(q, b.order.moves, b.moves, false)
-	b.queueEnds(q)
+	if err := b.commit(ctx, conn, q); err != nil {
+		return err
+	}
+	b.readStandings(ctx, conn)
+	return nil
+}
+
+// commit sends the statements, and a commit behind them.
+func (b *batch) commit(ctx context.Context, conn *pgx.Conn, q *pipeline) error {
 	q.exec(`commit`)
 	// To leave in the middle of a commit is not to know what came of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
@@ -192,11 +213,24 @@ func (b *batch) run(ctx context.Context) (err error) {
 	return nil
 }
 
+func (b *batch) queueSettings(q *pipeline) {
+	stmts, synchronous := &b.store.batch, synchronous(b.all())
+	if len(b.order.claims) == 0 {
+		q.exec(stmts.settings, stmts.lockTimeout, stmts.timeout, synchronous)
+		return
+	}
+	locks := make([]int64, len(b.order.claims))
+	for i, op := range b.order.claims {
+		locks[i] = nameLock(op.claim.ID)
+	}
+	q.exec(stmts.settingsNames, stmts.lockTimeout, stmts.timeout, synchronous, locks)
+}
+
 // synchronous is off for a batch of which all may lag: the next commit that waits for
 // the disk takes it along. The only claims that a batch makes are of new work, so that
 // none ends what nobody comes back for.
-func (b *batch) synchronous() string {
-	for _, op := range slices.Concat(b.order.claims, b.order.starts, b.order.moves, b.order.ends) {
+func synchronous(all []*operation) string {
+	for _, op := range all {
 		if !op.mayLag() {
 			return "on"
 		}
@@ -237,33 +271,8 @@ func rollbackConn(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// freeNames begins the transaction, and returns the claims whose names nobody keeps
-// others away from.
-func (b *batch) freeNames(ctx context.Context, conn *pgx.Conn, q *pipeline) (free []*operation, err error) {
-	ids := make([]string, len(b.order.claims))
-	locks := make([]int64, len(b.order.claims))
-	for i, op := range b.order.claims {
-		ids[i], locks[i] = op.claim.ID.String(), nameLock(op.claim.ID)
-	}
-	names := make(map[string]bool, len(ids))
-	q.query(func(row pgx.Rows) error {
-		var id string
-		err := row.Scan(&id)
-		names[id] = true
-		return err
-	}, b.store.batch.tryNames, ids, locks)
-	if err := q.send(ctx, conn); err != nil {
-		return nil, err
-	}
-	for _, op := range b.order.claims {
-		if names[op.claim.ID.String()] {
-			free = append(free, op)
-		}
-	}
-	return free, nil
-}
-
-func (b *batch) queueClaims(q *pipeline, claims []*operation) {
+func (b *batch) queueClaims(q *pipeline) {
+	claims := b.order.claims
 	if len(claims) == 0 {
 		return
 	}
@@ -284,7 +293,26 @@ func (b *batch) queueClaims(q *pipeline, claims []*operation) {
 		leases[i] = toMicros(c.Lease)
 	}
 	q.query(b.claimed, b.store.batch.claim, ids, kinds, versions, scopes, tokens, budgets, codecs, payloads, hashes, shapes, leases, releases, traces)
+}
+
+// readStandings says where the work stands that claims did not get. What it cannot
+// read is claimed alone.
+func (b *batch) readStandings(ctx context.Context, conn *pgx.Conn) {
+	var ids []string
+	var tokens [][]byte
+	for _, op := range b.order.claims {
+		if !op.settled {
+			ids, tokens = append(ids, op.claim.ID.String()), append(tokens, op.claim.Token[:])
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	q := &pipeline{}
+	q.exec(beginSQL)
+	q.exec(b.store.batch.settings, b.store.batch.lockTimeout, b.store.batch.timeout, "off") // it writes nothing
 	q.query(b.stands, b.store.batch.stand, ids, tokens)
+	_ = b.commit(ctx, conn, q)
 }
 
 // claimed reads a row of new work.
@@ -337,7 +365,7 @@ type first struct {
 
 func (f first) Scan(dest ...any) error { return f.row.Scan(append([]any{f.text}, dest...)...) }
 
-func (b *batch) queueEffects(q *pipeline, effects []*operation, byRow map[effectRow]*operation, starts bool) {
+func (b *batch) queueEffects(q *pipeline, effects []*operation, byRow map[effectRow]*operation, text string, more ...any) {
 	if len(effects) == 0 {
 		return
 	}
@@ -347,7 +375,7 @@ func (b *batch) queueEffects(q *pipeline, effects []*operation, byRow map[effect
 		inCodecs, outCodecs, refs              = make([]string, n), make([]string, n), make([]string, n)
 		texts, shapes                          = make([]string, n), make([]string, n)
 		tokens, hashes, inputs, results        = make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
-		epochs, calls, places                  = make([]int32, n), make([]int32, n), make([]int32, n)
+		epochs, calls                          = make([]int32, n), make([]int32, n)
 		live                                   = make([]bool, n)
 		visible                                = make([]int64, n)
 	)
@@ -357,9 +385,15 @@ func (b *batch) queueEffects(q *pipeline, effects []*operation, byRow map[effect
 		inCodecs[i], outCodecs[i], refs[i] = e.Input.Codec, e.Result.Codec, ledgersql.CleanText(e.ExternalRef)
 		texts[i], shapes[i] = ledgersql.CleanError(e.Error), e.PayloadShape
 		tokens[i], hashes[i], inputs[i], results[i] = e.Token[:], hashBytes(e.PayloadHash), bodyBytes(e.Input), bodyBytes(e.Result)
-		epochs[i], calls[i], places[i], live[i], visible[i] = int32(e.Epoch), int32(e.Calls), int32(i), e.Live, toMicros(e.VisibleAfter)
+		epochs[i], calls[i], live[i], visible[i] = int32(e.Epoch), int32(e.Calls), e.Live, toMicros(e.VisibleAfter)
 	}
-	q.query(func(row pgx.Rows) error {
+	q.query(effectsWritten(byRow), text, append([]any{ids, tokens, names, pers, guards, states, keys, epochs, hashes,
+		inCodecs, inputs, outCodecs, results, refs, live, visible, texts, shapes, calls}, more...)...)
+}
+
+// effectsWritten reads a row of an effect that was written.
+func effectsWritten(byRow map[effectRow]*operation) func(row pgx.Rows) error {
+	return func(row pgx.Rows) error {
 		var at effectRow
 		var started time.Time
 		if err := row.Scan(&at.work, &at.Name, &at.Per, &started); err != nil {
@@ -371,8 +405,7 @@ func (b *batch) queueEffects(q *pipeline, effects []*operation, byRow map[effect
 		}
 		op.written, op.settled = idem.EffectWritten{StartedAt: started.UTC()}, true
 		return nil
-	}, b.store.batch.effect, ids, tokens, names, pers, guards, states, keys, epochs, hashes,
-		inCodecs, inputs, outCodecs, results, refs, live, texts, shapes, calls, visible, places, starts)
+	}
 }
 
 func (b *batch) queueEnds(q *pipeline) {
@@ -382,8 +415,7 @@ func (b *batch) queueEnds(q *pipeline) {
 	n := len(b.order.ends)
 	var (
 		ids, states, codecs, refs = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-		classes, texts            = make([]string, n), make([]string, n)
-		newer, outcomes           = make([]string, n), make([]string, n)
+		classes, texts, outcomes  = make([]string, n), make([]string, n), make([]string, n)
 		tokens, bodies            = make([][]byte, n), make([][]byte, n)
 		retries, windows          = make([]*int64, n), make([]*int64, n)
 		refunds                   = make([]int32, n)
@@ -391,36 +423,75 @@ func (b *batch) queueEnds(q *pipeline) {
 	for i, op := range b.order.ends {
 		e := op.end
 		ids[i], states[i], codecs[i], refs[i] = e.ID.String(), string(e.State), e.Result.Codec, ledgersql.CleanText(e.ExternalRef)
-		classes[i], texts[i], outcomes[i] = string(e.Class), ledgersql.CleanError(e.Error), string(e.State)
+		classes[i], texts[i] = string(e.Class), ledgersql.CleanError(e.Error)
 		tokens[i], bodies[i] = e.Token[:], bodyBytes(e.Result)
-		if e.State == idem.StateFailed {
-			in := toMicros(e.RetryIn)
-			retries[i] = &in
-		}
-		if d, forever := e.Window.Duration(); !forever && (e.State == idem.StateDone || e.State == idem.StateDead) {
-			in := toMicros(d)
-			windows[i] = &in
-		}
-		if e.Refund {
-			refunds[i], outcomes[i] = 1, "released"
+		retries[i], windows[i], refunds[i], outcomes[i] = endTimes(e)
+	}
+	q.query(b.ended, b.store.batch.end, ids, tokens, states, codecs, bodies, refs, classes, texts, retries, windows, refunds, outcomes)
+}
+
+// endTimes are, of a plain end, when the work is due, how long it is remembered, what
+// it gives back to the budget, and what its attempt has come to.
+func endTimes(e *idem.End) (retryIn, window *int64, refund int32, outcome string) {
+	if e.State == idem.StateFailed {
+		in := toMicros(e.RetryIn)
+		retryIn = &in
+	}
+	if d, forever := e.Window.Duration(); !forever && (e.State == idem.StateDone || e.State == idem.StateDead) {
+		in := toMicros(d)
+		window = &in
+	}
+	if e.Refund {
+		return retryIn, window, 1, "released"
+	}
+	return retryIn, window, 0, string(e.State)
+}
+
+// ended reads a row of work that has ended.
+func (b *batch) ended(row pgx.Rows) error {
+	var id string
+	var ended idem.Ended
+	var next *time.Time
+	if err := row.Scan(&id, &next); err != nil {
+		return err
+	}
+	op := b.ends[id]
+	if op == nil {
+		return fmt.Errorf("work_log: %s was ended by nobody", id)
+	}
+	ended.NextAttemptAt = loadTime(next)
+	op.ended, op.settled = ended, true
+	return nil
+}
+
+// queueOne makes the one operation of a batch: with the same statements less what
+// makes lists of them.
+func (b *batch) queueOne(q *pipeline, op *operation) {
+	stmts, sync := &b.store.batch, synchronous([]*operation{op})
+	switch {
+	case op.claim != nil:
+		c := op.claim
+		q.exec(stmts.settingsName, stmts.lockTimeout, stmts.timeout, sync, nameLock(c.ID))
+		q.query(b.claimed, stmts.claimOne, c.ID.String(), c.Kind, c.Version, ledgersql.CleanText(c.Scope), c.Token[:], c.Budget-1,
+			c.Payload.Codec, storeBody(c.Payload), storeHash(c.PayloadHash), c.PayloadShape,
+			toMicros(c.Lease), ledgersql.CleanText(c.Release), ledgersql.CleanText(c.CorrelationID))
+	case op.end != nil:
+		e := op.end
+		q.exec(stmts.settings, stmts.brief, stmts.timeout, sync)
+		retryIn, window, refund, outcome := endTimes(e)
+		q.query(b.ended, stmts.endOne, e.ID.String(), e.Token[:], string(e.State), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
+			string(e.Class), ledgersql.CleanError(e.Error), retryIn, window, refund, outcome)
+	default:
+		q.exec(stmts.settings, stmts.lockTimeout, stmts.timeout, sync)
+		switch args := moveArgs(op.effect); {
+		case op.effect.Restart:
+			q.query(effectsWritten(b.starts), stmts.effectOne, append(args, true)...)
+		case hasRow(op.effect):
+			q.query(effectsWritten(b.moves), stmts.moveOne, args...)
+		default:
+			q.query(effectsWritten(b.writes), stmts.effectOne, append(args, false)...)
 		}
 	}
-	q.query(func(row pgx.Rows) error {
-		var id string
-		var ended idem.Ended
-		var next *time.Time
-		var attempt, budget int
-		if err := row.Scan(&id, &attempt, &budget, &next); err != nil {
-			return err
-		}
-		op := b.ends[id]
-		if op == nil {
-			return fmt.Errorf("work_log: %s was ended by nobody", id)
-		}
-		ended.NextAttemptAt = loadTime(next)
-		op.ended, op.settled = ended, true
-		return nil
-	}, b.store.batch.end, ids, tokens, states, codecs, bodies, refs, classes, texts, retries, windows, refunds, newer, outcomes)
 }
 
 // bodyBytes is storeBody for an array.
@@ -469,13 +540,4 @@ func (p *pipeline) send(ctx context.Context, conn *pgx.Conn) (err error) {
 		p.tag = rows.CommandTag().String()
 	}
 	return nil
-}
-
-func newBatchStatements(o *options) batchStatements {
-	lock, statement := o.timeouts()
-	return batchStatements{
-		tryNames: o.sql(tryNamesSQL), claim: o.sql(claimManySQL), stand: o.sql(standManySQL),
-		effect: o.sql(effectManySQL), end: o.sql(endManySQL), read: o.sql(readManySQL),
-		lockTimeout: strconv.FormatInt(lock, 10), timeout: strconv.FormatInt(statement, 10),
-	}
 }

@@ -116,7 +116,7 @@ FROM claimed`
 const extendSQL = `
 UPDATE idem.work_log SET
 	locked_until = greatest(locked_until, clock_timestamp() + $3::bigint * interval '1 microsecond'), updated_at = clock_timestamp()
-WHERE work_id = $1::text AND claim_token = $2::bytea AND state = 'running'
+WHERE work_id = $1::text AND claim_token = $2::bytea
 RETURNING ` + workColumns + `, clock_timestamp(), false`
 
 // nextAttemptSQL follows a claim that has taken work over: the attempt before becomes
@@ -135,7 +135,7 @@ WHERE work_id = $1::text`
 const effectsSQL = `
 SELECT effect, per_hash, guard, state, effect_key, key_epoch, calls, payload_hash, payload_shape, input_codec, input,
 	result_codec, result, external_ref, last_error, started_at, done_at, visible_after
-FROM idem.effect_log WHERE work_id = $1::text ORDER BY seq, started_at, effect, per_hash`
+FROM idem.effect_log WHERE work_id = $1::text ORDER BY seq`
 
 // Claims that look for other names of their work keep all others away from those
 // names until they commit. One that has but a name of its own shares it with its

@@ -93,22 +93,38 @@ func (s *Store) readMany(ctx context.Context, requests []*coalesce.Request[*read
 	}
 }
 
+// readSettingsSQL has a reading planned once, as those of writes are: see settings.
+const readSettingsSQL = `SELECT ` + planSettings
+
 // scanMany reads what is wanted by the IDs, each of them once.
 func (s *Store) scanMany(ctx context.Context, wanted map[string][]*reading) error {
-	rows, err := s.pool.Query(ctx, s.batch.read, slices.Collect(maps.Keys(wanted)))
+	conn, giveBack, err := s.pool.take(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (_ struct{}, err error) {
-		var id string
-		work, forgotten, err := scanWork(first{row, &id})
-		if err != nil || forgotten {
-			return struct{}{}, err
-		}
+	defer giveBack()
+	q := &pipeline{}
+	q.exec(readSettingsSQL) // for the transaction that statements sent together are
+	give := func(id string, work idem.Work, forgotten bool, err error) error {
 		for _, r := range wanted[id] {
-			r.work = work
+			if err == nil && !forgotten {
+				r.work = work
+			}
 		}
-		return struct{}{}, nil
-	})
-	return err
+		return err
+	}
+	ids := slices.Collect(maps.Keys(wanted))
+	if len(ids) == 1 {
+		q.query(func(row pgx.Rows) error {
+			work, forgotten, err := scanWork(row)
+			return give(ids[0], work, forgotten, err)
+		}, s.stmts.read, ids[0])
+	} else {
+		q.query(func(row pgx.Rows) error {
+			var id string
+			work, forgotten, err := scanWork(first{row, &id})
+			return give(id, work, forgotten, err)
+		}, s.batch.read, ids)
+	}
+	return q.send(ctx, conn)
 }

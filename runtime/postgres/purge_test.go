@@ -20,7 +20,7 @@ func TestAPurgeGoesByIndexes(t *testing.T) {
 		`INSERT INTO %[1]s.work_log (work_id, kind, version, state, attempt, attempt_at, attempt_ended_at, outcome, budget_left, created_at, updated_at, done_at, expires_at, until_success_of)
 		SELECT encode(sha256(i::text::bytea), 'hex'), 'k', 1, 'done', 2, now(), now(), 'done', 1, now(), now(), now(), now() + i * interval '1 second', CASE i %% 100 WHEN 0 THEN 'sync' ELSE '' END
 		FROM generate_series(1, 20000) AS i`,
-		`INSERT INTO %[1]s.effect_log (work_id, effect, seq, guard, state, effect_key, started_at) SELECT work_id, 'e', 1, 'once', 'started', 'k', now() FROM %[1]s.work_log`,
+		`INSERT INTO %[1]s.effect_log (work_id, effect, guard, state, effect_key, started_at) SELECT work_id, 'e', 'once', 'started', 'k', now() FROM %[1]s.work_log`,
 		`INSERT INTO %[1]s.attempt_history (work_id, attempt, started_at, ended_at, outcome) SELECT work_id, 1, now(), now(), 'failed' FROM %[1]s.work_log`,
 		`INSERT INTO %[1]s.work_alias SELECT encode(sha256(work_id::bytea), 'hex'), work_id, now() FROM %[1]s.work_log`,
 		`INSERT INTO %[1]s.latest_log SELECT sha256(work_id::bytea), 1, work_id FROM %[1]s.work_log`,

@@ -1,29 +1,32 @@
 package postgres
 
+// A fence is the work's ID and its token: only running work has a token. Were the state
+// asked for as well, the planner would at times look for the work in the index of all
+// that runs, and read that from end to end.
+
 // lockFenceSQL holds the fence until the transaction is over: whoever wants to take
 // the work over waits. It is a statement of its own, so that those which follow see
 // what was written by whomever it waited for. $3 demands a live lease.
 const lockFenceSQL = `
 SELECT NOT $3::boolean OR locked_until > clock_timestamp()
-FROM idem.work_log WHERE work_id = $1::text AND claim_token = $2::bytea AND state = 'running'
+FROM idem.work_log WHERE work_id = $1::text AND claim_token = $2::bytea
 FOR NO KEY UPDATE`
 
 // writeEffectSQL is fenced once more: without an owner there is no row to select,
-// and nothing is inserted or updated. $15 demands a live lease, $16 a new start.
+// and nothing is inserted or updated. $15 demands a live lease, $20 a new start.
 const writeEffectSQL = `
 INSERT INTO idem.effect_log AS effect_log (
-	work_id, effect, per_hash, seq, guard, state, effect_key, key_epoch, payload_hash,
+	work_id, effect, per_hash, guard, state, effect_key, key_epoch, payload_hash,
 	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, calls, visible_after, done_at)
 SELECT $1::text, $3::text, $4::text,
-	1 + coalesce((SELECT max(seq) FROM idem.effect_log WHERE work_id = $1::text), 0),
 	$5::text, $6::text, $7::text, $8::integer, $9::bytea, $10::text, $11::bytea, $12::text, $13::bytea, $14::text, $17::text,
-	clock.now, $18::text, $19::integer, $20::bigint,
+	clock.now, $18::text, $19::integer, $16::bigint,
 	CASE WHEN $6::text IN ('done', 'refused', 'given_up') THEN clock.now END
 FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE EXISTS (
 	SELECT 1 FROM idem.work_log
-	WHERE work_id = $1::text AND claim_token = $2::bytea AND state = 'running' AND (NOT $15::boolean OR locked_until > clock.now))
-` + moveEffect + `	started_at = CASE WHEN $16::boolean THEN excluded.started_at ELSE effect_log.started_at END,
+	WHERE work_id = $1::text AND claim_token = $2::bytea AND (NOT $15::boolean OR locked_until > clock.now))
+` + moveEffect + `	started_at = CASE WHEN $20::boolean THEN excluded.started_at ELSE effect_log.started_at END,
 	done_at = excluded.done_at
 RETURNING started_at`
 
@@ -66,8 +69,8 @@ UPDATE idem.work_log SET
 	superseded_by = $13::text,
 	attempt_ended_at = clock_timestamp(),
 	outcome = $14::text
-WHERE work_id = $1::text AND claim_token = $2::bytea AND state = 'running'
-RETURNING attempt, budget_left, next_attempt_at,
+WHERE work_id = $1::text AND claim_token = $2::bytea
+RETURNING next_attempt_at,
 	EXISTS (SELECT 1 FROM idem.success_log WHERE success_log.kind = work_log.kind AND success_log.scope = work_log.scope)`
 
 // renewSQL takes all leases at once, as three lists. A lease that is over but that
@@ -82,7 +85,7 @@ WITH lease AS (
 ), free AS (
 	SELECT work_log.work_id, lease.micros
 	FROM lease JOIN idem.work_log ON work_log.work_id = lease.work_id
-	WHERE work_log.claim_token = lease.token AND work_log.state = 'running'
+	WHERE work_log.claim_token = lease.token
 	ORDER BY work_log.work_id
 	FOR NO KEY UPDATE OF work_log SKIP LOCKED
 ), renewed AS (
@@ -92,7 +95,7 @@ WITH lease AS (
 )
 SELECT work_log.work_id, encode(work_log.claim_token, 'hex'), EXISTS (SELECT 1 FROM renewed WHERE renewed.work_id = work_log.work_id)
 FROM lease JOIN idem.work_log ON work_log.work_id = lease.work_id
-WHERE work_log.claim_token = lease.token AND work_log.state = 'running'`
+WHERE work_log.claim_token = lease.token`
 
 // A mark counts for as long as the work that set it is done and remembered.
 const setsMark = `work_log.work_id = latest_log.work_id AND work_log.state = 'done' AND NOT ` + windowOver

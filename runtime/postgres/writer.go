@@ -114,16 +114,21 @@ func written(startedAt time.Time, err error) (idem.EffectWritten, error) {
 
 // moveEffect writes an effect's row, after the statements that come before it.
 func (w *writer) moveEffect(ctx context.Context, before []call, e idem.EffectWrite) (startedAt time.Time, err error) {
-	write := call{w.store.stmts.writeEffect, []any{
-		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
-		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
-		e.Live, e.Restart, ledgersql.CleanError(e.Error), e.PayloadShape, e.Calls, toMicros(e.VisibleAfter),
-	}}
+	write := call{w.store.stmts.writeEffect, append(moveArgs(&e), e.Restart)}
 	err = w.queryRowAfter(ctx, before, write, func(row scanner) error { return row.Scan(&startedAt) })
 	if errors.Is(err, pgx.ErrNoRows) {
 		return time.Time{}, idem.ErrLeaseLost
 	}
 	return startedAt.UTC(), err
+}
+
+// moveArgs are what the statements read that move one effect.
+func moveArgs(e *idem.EffectWrite) []any {
+	return []any{
+		e.ID.String(), e.Token[:], e.Name, e.Per, string(e.Guard), string(e.State), e.Key, e.Epoch, storeHash(e.PayloadHash),
+		e.Input.Codec, storeBody(e.Input), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
+		e.Live, toMicros(e.VisibleAfter), ledgersql.CleanError(e.Error), e.PayloadShape, e.Calls,
+	}
 }
 
 // expiry is how long a window lasts, in microseconds; nil stands for ever.
@@ -164,13 +169,12 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 	if e.Refund {
 		refund, outcome = 1, "released"
 	}
-	var attempt, budget int
 	var watched bool
 	var next *time.Time
 	err = w.tx.QueryRow(ctx, w.store.stmts.end,
 		e.ID.String(), e.Token[:], string(e.State), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
 		string(e.Class), ledgersql.CleanError(e.Error), retryIn, expires, refund, until, newer, outcome,
-	).Scan(&attempt, &budget, &next, &watched)
+	).Scan(&next, &watched)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return idem.Ended{}, idem.ErrLeaseLost
 	}

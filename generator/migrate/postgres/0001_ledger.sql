@@ -87,8 +87,8 @@ CREATE TABLE idem.effect_log (
   work_id       text COLLATE "C" NOT NULL,
   effect        text COLLATE "C" NOT NULL,
   per_hash      text COLLATE "C" NOT NULL DEFAULT '',
-  -- of two that were started at once it may be the same
-  seq           integer NOT NULL,
+  -- grows from one effect of the work to the next
+  seq           bigint  GENERATED ALWAYS AS IDENTITY,
   -- transaction, idempotency_key, upsert, find_first, once, repeatable, read or work
   guard         text    NOT NULL,
   -- started, not_applied, done, refused, given_up or unknown

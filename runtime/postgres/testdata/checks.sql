@@ -23,7 +23,7 @@ ALTER TABLE idem.work_log
   ADD CONSTRAINT check_19 CHECK (outcome IN ('done', 'superseded', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned'));
 
 ALTER TABLE idem.effect_log
-  ADD CONSTRAINT check_01 CHECK (seq > 0 AND key_epoch >= 0 AND calls >= 0 AND visible_after >= 0),
+  ADD CONSTRAINT check_01 CHECK (key_epoch >= 0 AND calls >= 0 AND visible_after >= 0),
   ADD CONSTRAINT check_02 CHECK (guard IN ('transaction', 'idempotency_key', 'upsert', 'find_first', 'once', 'repeatable', 'read', 'work')),
   ADD CONSTRAINT check_03 CHECK (state IN ('started', 'not_applied', 'done', 'refused', 'given_up', 'unknown')),
   ADD CONSTRAINT check_04 CHECK (octet_length(payload_hash) = 32),
