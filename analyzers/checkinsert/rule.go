@@ -140,7 +140,7 @@ func (c *checker) marks(set *ast.CallExpr, key ast.Expr) bool {
 		tv := c.TypesInfo.Types[arg]
 		switch {
 		case isContext(tv.Type), types.ExprString(arg) == types.ExprString(key), rule.IsNamed(tv.Type, "time", "Duration"):
-		case tv.Value != nil, rule.IsNamed(tv.Type, "time", "Time"), isEmpty(tv.Type), c.isNow(arg), isDoneRow(tv.Type):
+		case tv.Value != nil, rule.IsNamed(tv.Type, "time", "Time"), isEmpty(tv.Type), c.isNow(arg), isDoneRow(tv.Type), c.saysDone(arg):
 		default:
 			return false
 		}
@@ -169,6 +169,23 @@ func isDoneRow(t types.Type) bool {
 	n, ok := types.Unalias(t).(*types.Named)
 	return ok && slices.ContainsFunc(catalogue.Words(n.Obj().Name()), func(w string) bool {
 		return catalogue.NamesDone(w) || slices.Contains([]string{"webhook", "event", "events", "inbox", "idempotency", "dedup", "dedupe", "notification", "delivery"}, w)
+	})
+}
+
+// saysDone tells whether a row is written that says that the work is done.
+func (c *checker) saysDone(e ast.Expr) bool {
+	e = ast.Unparen(e)
+	if u, ok := e.(*ast.UnaryExpr); ok {
+		e = ast.Unparen(u.X)
+	}
+	lit, ok := e.(*ast.CompositeLit)
+	return ok && slices.ContainsFunc(lit.Elts, func(elt ast.Expr) bool {
+		kv, ok := elt.(*ast.KeyValueExpr)
+		if !ok {
+			return false
+		}
+		key, isName := kv.Key.(*ast.Ident)
+		return c.SaysDone(kv.Value) || isName && c.isNow(kv.Value) && slices.ContainsFunc(catalogue.Words(key.Name), catalogue.NamesDone)
 	})
 }
 

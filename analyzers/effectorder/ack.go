@@ -151,7 +151,7 @@ func (c *checker) finished() {
 			continue
 		}
 		ret, ok := h.Bad.List[len(h.Bad.List)-1].(*ast.ReturnStmt)
-		if !ok || len(ret.Results) != 1 || !c.TypesInfo.Types[ret.Results[0]].IsNil() || !c.putsDown(h.Bad) && !c.OnlyLogs(h.Bad) {
+		if !ok || len(ret.Results) != 1 || !c.TypesInfo.Types[ret.Results[0]].IsNil() || !c.putsDown(h.Bad) && !c.logsOrUndoes(h.Bad) {
 			continue
 		}
 		c.Report(c.fn, rule.Finding{
@@ -161,6 +161,27 @@ func (c *checker) finished() {
 			Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
 		})
 	}
+}
+
+// logsOrUndoes tells whether a branch does no more than to log and to give a claim
+// back.
+func (c *checker) logsOrUndoes(b *ast.BlockStmt) bool {
+	rest := &ast.BlockStmt{}
+	for _, s := range b.List {
+		call, ok := (*ast.CallExpr)(nil), false
+		switch s := s.(type) {
+		case *ast.ExprStmt:
+			call, ok = s.X.(*ast.CallExpr)
+		case *ast.IfStmt: // if err := store.Release(id); err != nil {
+			if a, isAssign := s.Init.(*ast.AssignStmt); isAssign && len(a.Rhs) == 1 {
+				call, ok = ast.Unparen(a.Rhs[0]).(*ast.CallExpr)
+			}
+		}
+		if !ok || !c.undoesBy(call) {
+			rest.List = append(rest.List, s)
+		}
+	}
+	return c.OnlyLogs(rest)
 }
 
 // putsDown tells whether a branch calls something whose error it drops.

@@ -229,28 +229,43 @@ func (c *checker) keepsLong(call *ast.CallExpr) bool {
 	return long
 }
 
-// takesBack tells whether the function undoes marks after an effect, or when it ends.
-func (c *checker) takesBack(act ast.Node) bool {
-	found := false
-	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || found {
-			return !found
-		}
-		_, deferred := c.fn.Parent(call).(*ast.DeferStmt)
-		if call.Pos() < act.End() && !deferred && c.fn.Unit(call) == c.fn.Unit(act) || c.Logs(call) {
+// takesBack tells whether the function undoes marks after an effect, or when it
+// ends, or if the function of this package that has the effect does.
+func (c *checker) takesBack(act *ast.CallExpr) bool {
+	if callee := summary.Callee(c.TypesInfo, act); callee != nil {
+		if inner := c.Function(callee); inner != nil && c.undoes(inner.Decl.Body, func(*ast.CallExpr) bool { return true }) {
 			return true
 		}
-		words := catalogue.Words(rule.CallName(call))
-		for _, arg := range call.Args {
-			if tv := c.TypesInfo.Types[arg]; tv.Value != nil {
-				words = append(words, catalogue.Words(types.ExprString(arg))...)
-			}
-		}
-		found = slices.ContainsFunc(words, func(w string) bool { return slices.Contains(undo, w) })
+	}
+	return c.undoes(c.fn.Decl.Body, func(call *ast.CallExpr) bool {
+		_, deferred := c.fn.Parent(call).(*ast.DeferStmt)
+		return call.Pos() >= act.End() || deferred || c.fn.Unit(call) != c.fn.Unit(act)
+	})
+}
+
+// undoes tells whether one of the calls that count undoes something.
+func (c *checker) undoes(body *ast.BlockStmt, counts func(*ast.CallExpr) bool) bool {
+	found := false
+	c.Inspect(body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		found = found || ok && counts(call) && c.undoesBy(call)
 		return !found
 	})
 	return found
+}
+
+// undoesBy tells whether a call undoes something, by its name or what it is told.
+func (c *checker) undoesBy(call *ast.CallExpr) bool {
+	if c.Logs(call) {
+		return false
+	}
+	words := catalogue.Words(rule.CallName(call))
+	for _, arg := range call.Args {
+		if tv := c.TypesInfo.Types[arg]; tv.Value != nil {
+			words = append(words, catalogue.Words(types.ExprString(arg))...)
+		}
+	}
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(undo, w) })
 }
 
 var undo = []string{

@@ -24,11 +24,48 @@ func Keyed(p *rule.Pass, fn *rule.Function, r Retry) bool {
 		return true
 	}
 	for _, arg := range r.Act.Call.Args {
-		if keyField(p, p.TypesInfo.TypeOf(arg), 0) {
+		if keyField(p, p.TypesInfo.TypeOf(arg), 0) && !writtenHere(p, fn, arg) {
 			return true
 		}
 	}
 	return false
+}
+
+// writtenHere tells whether a value is a composite literal of the function: then it
+// is seen that its key is not set.
+func writtenHere(p *rule.Pass, fn *rule.Function, arg ast.Expr) bool {
+	e := ast.Unparen(arg)
+	if u, ok := e.(*ast.UnaryExpr); ok {
+		e = ast.Unparen(u.X)
+	}
+	if _, ok := e.(*ast.CompositeLit); ok {
+		return true
+	}
+	id, ok := e.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	obj := p.TypesInfo.ObjectOf(id)
+	here, other := false, false
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			return true
+		}
+		for i, lhs := range a.Lhs {
+			if l, ok := lhs.(*ast.Ident); !ok || obj == nil || p.TypesInfo.ObjectOf(l) != obj {
+				continue
+			}
+			rhs := ast.Unparen(a.Rhs[i])
+			if u, ok := rhs.(*ast.UnaryExpr); ok {
+				rhs = ast.Unparen(u.X)
+			}
+			_, lit := rhs.(*ast.CompositeLit)
+			here, other = here || lit, other || !lit
+		}
+		return true
+	})
+	return here && !other
 }
 
 // look goes through functions of the package.

@@ -140,7 +140,7 @@ func (p *Pass) doneness(cond ast.Expr, value types.Object) (done, ok bool) {
 			if !p.isVar(x, value) {
 				return false, false
 			}
-			if p.saysDone(c.Y) {
+			if p.SaysDone(c.Y) {
 				return c.Op == token.EQL, true
 			}
 			sel, isSel := ast.Unparen(c.X).(*ast.SelectorExpr) // row.SentAt != nil
@@ -150,8 +150,8 @@ func (p *Pass) doneness(cond ast.Expr, value types.Object) (done, ok bool) {
 	return false, false
 }
 
-// saysDone tells whether a constant is of a status in which work is over.
-func (p *Pass) saysDone(e ast.Expr) bool {
+// SaysDone tells whether a constant is of a status in which work is over.
+func (p *Pass) SaysDone(e ast.Expr) bool {
 	v := p.TypesInfo.Types[e].Value
 	if v == nil {
 		return false
@@ -345,7 +345,15 @@ func Looks(info *types.Info, call *ast.CallExpr) bool {
 	if len(words) == 0 {
 		return false
 	}
-	return slices.Contains(lookVerbs, words[0]) || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(lookWords, w) })
+	if slices.Contains(lookVerbs, words[0]) || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(lookWords, w) }) {
+		return true
+	}
+	rs := callee.Signature().Results() // Sent(id) (bool, error)
+	if rs.Len() == 0 || !catalogue.NamesDone(words[len(words)-1]) {
+		return false
+	}
+	b, ok := rs.At(0).Type().Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsBoolean != 0 && (len(words) == 1 || words[0] == "was" || words[0] == "already")
 }
 
 // Verbs are the words of a method's name, the first of which says what it does: of

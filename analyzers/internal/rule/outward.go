@@ -223,7 +223,7 @@ func (p *Pass) Implementations(iface types.Type, method string) []*types.Func {
 			if n, ok := tn.Type().(*types.Named); !ok || n.TypeParams().Len() > 0 {
 				continue
 			}
-			if t := types.NewPointer(tn.Type()); types.Implements(t, it) {
+			if t := types.NewPointer(tn.Type()); types.Implements(t, it) && !wraps(tn.Type(), iface) {
 				all = append(all, t)
 			}
 		}
@@ -233,6 +233,21 @@ func (p *Pass) Implementations(iface types.Type, method string) []*types.Func {
 	}
 	p.impls[iface] = all
 	return named(all, method, p.Pkg)
+}
+
+// wraps tells whether a type holds another that implements the same interface: what
+// that does is not seen.
+func wraps(t, iface types.Type) bool {
+	st, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for f := range st.Fields() {
+		if types.Identical(f.Type(), iface) {
+			return true
+		}
+	}
+	return false
 }
 
 func named(all []types.Type, method string, pkg *types.Package) []*types.Func {
