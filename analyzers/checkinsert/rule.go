@@ -34,21 +34,23 @@ func check(p *rule.Pass, fn *rule.Function) {
 			if c.acts == nil {
 				c.acts = p.Acts(fn)
 			}
-			c.recorded(g)
-			c.inserted(g)
+			if !c.recorded(g) {
+				c.inserted(g)
+			}
 		}
 		c.failed(g)
 	}
 }
 
-// recorded reports a key that is recorded after the effect which its lookup guards.
-func (c *checker) recorded(g rule.Guard) {
+// recorded reports a key that is recorded after the effect which its lookup guards,
+// and tells whether it did.
+func (c *checker) recorded(g rule.Guard) bool {
 	store := rule.Root(g.Check)
 	keys := c.keysOf(g.Check)
 	if store == "" || len(keys) == 0 || c.inMemory(g.Check) || c.limits(g.Check, keys) {
-		return
+		return false
 	}
-	var before bool // something is recorded before the effect: a claim of a kind
+	before, reported := false, false // something is recorded before the effect: a claim of a kind
 	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		set, ok := n.(*ast.CallExpr)
 		if !ok || before || set == g.Check || rule.Root(set) != store || !c.records(set) || !g.Guards(c.fn, set) {
@@ -71,8 +73,10 @@ func (c *checker) recorded(g rule.Guard) {
 			return true
 		}
 		c.report(g, a, set)
+		reported = true
 		return true
 	})
+	return reported
 }
 
 func (c *checker) report(g rule.Guard, a rule.Act, set *ast.CallExpr) {
