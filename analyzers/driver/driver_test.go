@@ -178,17 +178,17 @@ func TestAUsersCatalogueCounts(t *testing.T) {
 		t.Fatalf("got %v", r.Findings)
 	}
 	src := "ecosystem: own\npackages:\n  - path: example.com/m/own\n    source:\n      - {name: Mint, volatile: random, reason: asks the server}\n"
-	if err := os.WriteFile(filepath.Join(dir, configName), []byte(src), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, analyzers.ConfigName), []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	r := run(t, dir, Options{})
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, "own.Mint → Idempotency-Key") {
 		t.Errorf("got %v, %s", r.Findings, r.Errors)
 	}
-	if err := os.WriteFile(filepath.Join(dir, configName), []byte("ecosystem: own\npackages: 1\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, analyzers.ConfigName), []byte("ecosystem: own\npackages: 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(t, dir, Options{}); !strings.Contains(r.Errors, configName+":2: want a list of packages") {
+	if r := run(t, dir, Options{}); !strings.Contains(r.Errors, analyzers.ConfigName+":2: want a list of packages") {
 		t.Errorf("a wrong catalogue: got %q", r.Errors)
 	}
 }
@@ -206,7 +206,7 @@ func TestEachModuleOfAWorkspaceMayHaveACatalogue(t *testing.T) {
 		t.Fatalf("got %v, %s", r.Findings, r.Errors)
 	}
 	src := "ecosystem: own\npackages:\n  - path: example.com/a/own\n    source:\n      - {name: Mint, volatile: random, reason: asks the server}\n"
-	if err := os.WriteFile(filepath.Join(dir, "b", configName), []byte(src), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "b", analyzers.ConfigName), []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if r := run(t, dir, o); len(r.Findings) != 1 {

@@ -67,7 +67,7 @@ func runUnit(args []string, stdout, stderr io.Writer) (int, error) {
 	if args[0] == "-V=full" {
 		return 0, printVersion(stdout)
 	}
-	var extra config
+	var o analyzers.Options
 	if args[0] != "-flags" {
 		u, err := readUnit(args[len(args)-1])
 		if err != nil {
@@ -81,11 +81,11 @@ func runUnit(args []string, stdout, stderr io.Writer) (int, error) {
 			return 0, os.WriteFile(u.VetxOutput, nil, 0o666)
 		}
 		if u.own() {
-			if extra, err = findConfig(u.Dir); err != nil {
+			if o, err = analyzers.Find(u.Dir); err != nil {
 				return 1, err
 			}
 		}
-		return analyse(u, args[:len(args)-1], extra, stdout, stderr)
+		return analyse(u, args[:len(args)-1], o, stdout, stderr)
 	}
 	all, err := analyzers.New(analyzers.Options{})
 	if err != nil {
@@ -214,17 +214,17 @@ func printVersion(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	extra, err := findConfig(dir)
+	o, err := analyzers.Find(dir)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(h, "\n%d\n%s", len(extra.src), extra.src)
+	fmt.Fprintf(h, "\n%d\n%s", len(o.Extra), o.Extra)
 	_, err = fmt.Fprintf(w, "%s version devel comments-go-here buildID=%02x\n", strings.TrimSuffix(filepath.Base(exe), ".exe"), h.Sum(nil))
 	return err
 }
 
-func analyse(u *unit, args []string, extra config, stdout, stderr io.Writer) (int, error) {
-	all, err := analyzers.New(analyzers.Options{Extra: extra.src, ExtraName: extra.name})
+func analyse(u *unit, args []string, o analyzers.Options, stdout, stderr io.Writer) (int, error) {
+	all, err := analyzers.New(o)
 	if err != nil {
 		return 1, err
 	}

@@ -5,6 +5,7 @@
 //
 //	idemlint [flags] [packages]
 //	idemlint -explain RULE
+//	idemlint gopls -o FILE [-gopls VERSION] [-v]
 //	go vet -vettool=$(which idemlint) [flags] [packages]
 //
 // Flags:

@@ -35,6 +35,9 @@ type options struct {
 }
 
 func (p *program) main(ctx context.Context, args []string) int {
+	if len(args) > 0 && args[0] == "gopls" {
+		return p.gopls(ctx, args[1:])
+	}
 	o, packages, err := p.parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"crypto/sha256"
 	"embed"
 	"fmt"
 	"go/types"
@@ -16,6 +17,7 @@ var data embed.FS
 // Catalogue finds entries by name. It is safe for concurrent use.
 type Catalogue struct {
 	files   []*file
+	digest  string             // of users' files
 	exact   map[string][]*file // by path without major versions
 	subtree map[string][]*file // by path before "/..."
 
@@ -78,8 +80,14 @@ func (c *Catalogue) With(name string, src []byte) (*Catalogue, error) {
 	if _, err := f.parse(); err != nil {
 		return nil, err
 	}
-	return index(append(slices.Clip(c.files), f)), nil
+	more := index(append(slices.Clip(c.files), f))
+	more.digest = fmt.Sprintf("%x", sha256.Sum256(append([]byte(c.digest), src...)))
+	return more, nil
 }
+
+// Digest tells catalogues apart by what users have added, and is empty if they have
+// added nothing.
+func (c *Catalogue) Digest() string { return c.digest }
 
 // Check reads everything and reports what is wrong with it.
 func (c *Catalogue) Check() error {

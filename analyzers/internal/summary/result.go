@@ -35,6 +35,7 @@ func Analyzer(c *catalogue.Catalogue) *analysis.Analyzer {
 		Doc:              "summarise functions for the rules of idemlint\n\nIt reports nothing.",
 		FactTypes:        []analysis.Fact{new(Func), new(Package), new(Field)},
 		ResultType:       reflect.TypeFor[*Result](),
+		Requires:         named(c.Digest()),
 		RunDespiteErrors: true,
 		Run: func(pass *analysis.Pass) (any, error) {
 			r := &Result{Catalogue: c, pass: pass, own: map[*types.Func]*Func{}, fields: map[*types.Var]*Field{}, imported: map[*types.Func]*Func{}}
@@ -45,6 +46,19 @@ func Analyzer(c *catalogue.Catalogue) *analysis.Analyzer {
 			return r, nil
 		},
 	}
+}
+
+// named is an analyzer that does nothing, for drivers that tell results apart by the
+// names of analyzers and packages, and see no file that is not Go: gopls.
+func named(digest string) []*analysis.Analyzer {
+	if digest == "" {
+		return nil
+	}
+	return []*analysis.Analyzer{{
+		Name: "idemcatalogue_" + digest,
+		Doc:  "stand for the user's catalogue in the keys of caches\n\nIt reports nothing.",
+		Run:  func(*analysis.Pass) (any, error) { return nil, nil },
+	}}
 }
 
 // matters tells whether the package can hold anything to say: it is not of the
