@@ -11,23 +11,19 @@ import (
 
 // mayGo tells whether a row of work_log is of no use at the time that follows. Only
 // dead work is acknowledged.
-const mayGo = `(work_log.state = 'done' OR work_log.acknowledged_at IS NOT NULL) AND ` + windowOver
+const mayGo = `(state = 'done' OR acknowledged_at IS NOT NULL) AND ` + windowOver
 
 // The indexes that a purge goes by: see byWork.
 const (
 	byExpiry        = `INDEXED BY work_expiring`
-	byAcknowledged  = `INDEXED BY work_acknowledged`
 	byKindWaited    = `INDEXED BY work_waiting`
 	byMessageExpiry = `INDEXED BY message_expiring`
 	byMarkOfWork    = `INDEXED BY latest_work`
 )
 
-// expiredSQL merges two lists that are in order already.
+// expiredSQL is in the order of the index.
 const expiredSQL = `
-SELECT work_id, expires_at FROM work_log ` + byExpiry + ` WHERE work_log.state = 'done' AND ` + windowOver + `?1
-UNION ALL
-SELECT work_id, expires_at FROM work_log ` + byAcknowledged + ` WHERE work_log.acknowledged_at IS NOT NULL AND ` + windowOver + `?1
-ORDER BY 2 LIMIT ?2`
+SELECT work_id, expires_at FROM work_log ` + byExpiry + ` WHERE ` + mayGo + `?1 ORDER BY expires_at LIMIT ?2`
 
 // purgeWorkSQL decides once more: a listed row may have been claimed since.
 const purgeWorkSQL = `

@@ -18,7 +18,7 @@ type statements struct {
 	writeEffect, moveEffect       statement
 	claimMessage, message         statement
 	moveMessage, dropMessage      statement
-	end                           statement
+	complete, end                 statement
 	renew, mark                   statement
 	newer, raise                  statement // see memory.go
 	watch, succeed                statement
@@ -43,9 +43,6 @@ const (
 	byWork    = `INDEXED BY sqlite_autoindex_work_log_1`
 	byEffect  = `INDEXED BY sqlite_autoindex_effect_log_1`
 	byMessage = `INDEXED BY sqlite_autoindex_sent_messages_1`
-	// byRunning is for fences: it has the rows of running work alone, so that its pages
-	// are in memory however large the ledger is.
-	byRunning = `INDEXED BY work_running`
 )
 
 // preparations are all that Open prepares.
@@ -75,6 +72,7 @@ func (s *Store) preparations() []preparation {
 		{&s.stmts.message, s.writer, messageSQL},
 		{&s.stmts.moveMessage, s.writer, moveMessageSQL},
 		{&s.stmts.dropMessage, s.writer, dropMessageSQL},
+		{&s.stmts.complete, s.writer, completeSQL},
 		{&s.stmts.end, s.writer, endSQL},
 		{&s.stmts.renew, s.writer, renewSQL},
 		{&s.stmts.mark, s.writer, markSQL},
@@ -212,7 +210,7 @@ INSERT INTO effect_log (
 	work_id, effect, per_hash, guard, state, effect_key, key_epoch, payload_hash, payload_shape,
 	input_codec, input, started_at, calls, visible_after)
 SELECT ?, ?, ?, ?, 'started', ?, ?, ?, ?, ?, ?, ?, ?, ?
-FROM work_log ` + byRunning + ` WHERE work_id = ? AND claim_token = ? AND state = 'running' AND locked_until > ?
+FROM work_log ` + byWork + ` WHERE work_id = ? AND claim_token = ? AND state = 'running' AND locked_until > ?
 ON CONFLICT (work_id, effect, per_hash) DO NOTHING`
 
 // writeEffectSQL writes any effect. ?15 demands a live lease, ?16 a new start.
@@ -222,7 +220,7 @@ INSERT INTO effect_log AS effect_log (
 	input_codec, input, result_codec, result, external_ref, last_error, started_at, payload_shape, calls, visible_after, done_at)
 SELECT ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?17, ?18, ?19, ?20, ?21, ?22
 WHERE EXISTS (
-	SELECT 1 FROM work_log ` + byRunning + `
+	SELECT 1 FROM work_log ` + byWork + `
 	WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running' AND (NOT ?15 OR locked_until > ?18))
 ON CONFLICT (work_id, effect, per_hash) DO UPDATE SET
 	guard = excluded.guard,
@@ -250,35 +248,31 @@ UPDATE effect_log SET
 	guard = ?, state = ?, effect_key = ?, key_epoch = ?, calls = ?, visible_after = ?, payload_hash = ?, payload_shape = ?,
 	result_codec = ?, result = ?, external_ref = ?, last_error = ?, done_at = ?
 WHERE work_id = ? AND effect = ? AND per_hash = ? AND EXISTS (
-	SELECT 1 FROM work_log ` + byRunning + `
+	SELECT 1 FROM work_log ` + byWork + `
 	WHERE work_id = ? AND claim_token = ? AND state = 'running' AND (NOT ? OR locked_until > ?))`
 
+// completeSQL is endSQL for what most work comes to: it is done, and nobody waits for it
+// before that is forgotten. Of what it leaves alone a running row has nothing.
+const completeSQL = `
+UPDATE work_log ` + byWork + ` SET
+	state = 'done', claim_token = NULL, locked_until = NULL,
+	result_codec = ?, result = ?, external_ref = ?, error_class = '', last_error = '',
+	done_at = ?, expires_at = ?, updated_at = ?, attempt_ended_at = ?, outcome = 'done'
+WHERE work_id = ? AND claim_token = ? AND state = 'running'`
+
 const endSQL = `
-UPDATE work_log ` + byRunning + ` SET
-	state = ?,
-	claim_token = NULL,
-	locked_until = NULL,
-	result_codec = ?,
-	result = ?,
-	external_ref = ?,
-	error_class = ?,
-	last_error = ?,
-	next_attempt_at = ?,
-	done_at = ?,
-	expires_at = ?,
-	budget_left = budget_left + ?,
-	updated_at = ?,
-	attempt_ended_at = ?,
-	outcome = ?,
-	until_success_of = ?,
-	superseded_by = ?
+UPDATE work_log ` + byWork + ` SET
+	state = ?, claim_token = NULL, locked_until = NULL,
+	result_codec = ?, result = ?, external_ref = ?, error_class = ?, last_error = ?,
+	next_attempt_at = ?, done_at = ?, expires_at = ?, budget_left = budget_left + ?,
+	updated_at = ?, attempt_ended_at = ?, outcome = ?, until_success_of = ?, superseded_by = ?
 WHERE work_id = ? AND claim_token = ? AND state = 'running'`
 
 // renewSQL extends a lease and makes none shorter. One that is over but that nobody
 // took is still the caller's. One statement for a whole list of them would leave
 // SQLite a choice that it makes by statistics: see byWork.
 const renewSQL = `
-UPDATE work_log ` + byRunning + ` SET locked_until = max(locked_until, ?3)
+UPDATE work_log ` + byWork + ` SET locked_until = max(locked_until, ?3)
 WHERE work_id = ?1 AND claim_token = ?2 AND state = 'running'`
 
 const markSQL = `

@@ -258,7 +258,7 @@ func expiry(now int64, w idem.Window) (any, error) {
 func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err error) {
 	now := w.store.clock.now()
 	var next, done, expires any
-	var until, newer string
+	var until string
 	switch e.State {
 	case idem.StateFailed:
 		due := now + toMicros(e.RetryIn)
@@ -273,23 +273,26 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 	default:
 		return idem.Ended{}, invalid("work cannot end as %q", e.State)
 	}
+	newer, outcome := "", string(e.State)
 	if !e.SupersededBy.IsZero() {
 		if e.State != idem.StateDone {
 			return idem.Ended{}, invalid("work that is superseded is done, and cannot end as %q", e.State)
 		}
-		newer = e.SupersededBy.String()
+		newer, outcome = e.SupersededBy.String(), "superseded"
 	}
-	outcome := string(e.State)
-	switch {
-	case e.Refund:
+	if e.Refund {
 		outcome = "released"
-	case newer != "":
-		outcome = "superseded"
 	}
-	held, err := w.change(ctx, &w.store.stmts.end,
-		string(e.State), e.Result.Codec, storeBody(e.Result), ledgersql.CleanText(e.ExternalRef),
-		string(e.Class), ledgersql.CleanError(e.Error), next, done, expires, e.Refund, now, now, outcome, until, newer,
-		e.ID.String(), e.Token[:])
+	result, ref, text := storeBody(e.Result), ledgersql.CleanText(e.ExternalRef), ledgersql.CleanError(e.Error)
+	var held bool
+	if outcome == string(idem.StateDone) && until == "" && e.Class == "" && text == "" {
+		held, err = w.change(ctx, &w.store.stmts.complete,
+			e.Result.Codec, result, ref, now, expires, now, now, e.ID.String(), e.Token[:])
+	} else {
+		held, err = w.change(ctx, &w.store.stmts.end,
+			string(e.State), e.Result.Codec, result, ref, string(e.Class), text,
+			next, done, expires, e.Refund, now, now, outcome, until, newer, e.ID.String(), e.Token[:])
+	}
 	switch {
 	case err != nil:
 		return idem.Ended{}, err

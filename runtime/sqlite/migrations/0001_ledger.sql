@@ -1,5 +1,8 @@
 -- The effect ledger, version 1.
 --
+-- Lists are written out with OR: for an IN of more than two SQLite builds a table in each
+-- statement, which takes longer than all the rest of it.
+--
 -- Times are microseconds since 1970-01-01 UTC. A body is what a codec wrote;
 -- its codec column is the flag of its presence ('' means that there is none),
 -- so that an empty value and no value differ. Free text is never null.
@@ -21,14 +24,14 @@ CREATE TABLE work_log (
   kind            TEXT    NOT NULL,
   version         INTEGER NOT NULL,
   scope           TEXT    NOT NULL DEFAULT '',
-  state           TEXT    NOT NULL CHECK (state IN ('running', 'failed', 'unknown', 'waiting', 'dead', 'done')),
+  state           TEXT    NOT NULL CHECK (state = 'running' OR state = 'done' OR state = 'failed' OR state = 'unknown' OR state = 'waiting' OR state = 'dead'),
   claim_token     BLOB    CHECK (length(claim_token) = 16),
   -- the number of the latest attempt; what came before it is in attempt_history
   attempt         INTEGER NOT NULL CHECK (attempt >= 0),
   attempt_at      INTEGER,
   -- null while it runs
   attempt_ended_at INTEGER,
-  outcome         TEXT    CHECK (outcome IN ('done', 'superseded', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned')),
+  outcome         TEXT    CHECK (outcome = 'done' OR outcome = 'superseded' OR outcome = 'failed' OR outcome = 'unknown' OR outcome = 'waiting' OR outcome = 'dead' OR outcome = 'released' OR outcome = 'abandoned'),
   budget_left     INTEGER NOT NULL CHECK (budget_left >= 0),
   payload         BLOB,
   payload_codec   TEXT    NOT NULL DEFAULT '',
@@ -37,7 +40,7 @@ CREATE TABLE work_log (
   result          BLOB,
   result_codec    TEXT    NOT NULL DEFAULT '',
   external_ref    TEXT    NOT NULL DEFAULT '',
-  error_class     TEXT    NOT NULL DEFAULT '' CHECK (error_class IN ('', 'transient', 'not_applied', 'permanent', 'unknown')),
+  error_class     TEXT    NOT NULL DEFAULT '' CHECK (error_class = '' OR error_class = 'transient' OR error_class = 'not_applied' OR error_class = 'permanent' OR error_class = 'unknown'),
   last_error      TEXT    NOT NULL DEFAULT '',
   next_attempt_at INTEGER,
   locked_until    INTEGER,
@@ -71,11 +74,11 @@ CREATE TABLE work_log (
   CHECK (acknowledged_at IS NULL OR state = 'dead')
 ) STRICT;
 
-CREATE INDEX work_due       ON work_log (next_attempt_at) WHERE state = 'failed';
-CREATE INDEX work_running   ON work_log (work_id)         WHERE state = 'running';
-CREATE INDEX work_attention ON work_log (updated_at)      WHERE state = 'unknown' OR state = 'dead' AND acknowledged_at IS NULL;
-CREATE INDEX work_expiring  ON work_log (expires_at)      WHERE state = 'done' AND expires_at IS NOT NULL;
-CREATE INDEX work_acknowledged ON work_log (expires_at)    WHERE acknowledged_at IS NOT NULL;
+-- Each index costs each row whose place in it changes, and each statement that might
+-- change it. work_open is for whoever looks for work that is due, abandoned, or to be
+-- looked at by a person; work_expiring for a purge.
+CREATE INDEX work_open      ON work_log (state, next_attempt_at, updated_at) WHERE state <> 'done';
+CREATE INDEX work_expiring  ON work_log (expires_at) WHERE expires_at IS NOT NULL AND (state = 'done' OR acknowledged_at IS NOT NULL);
 CREATE INDEX work_waiting   ON work_log (until_success_of, scope) WHERE until_success_of <> '';
 
 CREATE TABLE effect_log (
@@ -84,8 +87,8 @@ CREATE TABLE effect_log (
   work_id      TEXT    NOT NULL,
   effect       TEXT    NOT NULL,
   per_hash     TEXT    NOT NULL DEFAULT '',
-  guard        TEXT    NOT NULL CHECK (guard IN ('transaction', 'idempotency_key', 'upsert', 'find_first', 'once', 'repeatable', 'read', 'work')),
-  state        TEXT    NOT NULL CHECK (state IN ('started', 'not_applied', 'done', 'refused', 'given_up', 'unknown')),
+  guard        TEXT    NOT NULL CHECK (guard = 'transaction' OR guard = 'idempotency_key' OR guard = 'upsert' OR guard = 'find_first' OR guard = 'once' OR guard = 'repeatable' OR guard = 'read' OR guard = 'work'),
+  state        TEXT    NOT NULL CHECK (state = 'done' OR state = 'started' OR state = 'not_applied' OR state = 'refused' OR state = 'given_up' OR state = 'unknown'),
   effect_key   TEXT    NOT NULL DEFAULT '',
   -- raised when the call under effect_key is known to have done nothing and the next
   -- one needs another key
@@ -107,7 +110,7 @@ CREATE TABLE effect_log (
   UNIQUE (work_id, effect, per_hash),
   CHECK ((input_codec = '') = (input IS NULL)),
   CHECK ((result_codec = '') = (result IS NULL)),
-  CHECK ((state IN ('done', 'refused', 'given_up')) = (done_at IS NOT NULL))
+  CHECK ((state = 'done' OR state = 'refused' OR state = 'given_up') = (done_at IS NOT NULL))
 ) STRICT;
 
 -- What was sent to whom, so that nobody sends it again before it expires. The
@@ -116,7 +119,7 @@ CREATE TABLE sent_messages (
   channel      TEXT    NOT NULL,
   chat_id      TEXT    NOT NULL,
   content_hash BLOB    NOT NULL CHECK (length(content_hash) = 32),
-  state        TEXT    NOT NULL CHECK (state IN ('sending', 'sent', 'given_up')),
+  state        TEXT    NOT NULL CHECK (state = 'sending' OR state = 'sent' OR state = 'given_up'),
   work_id      TEXT    NOT NULL,
   effect       TEXT    NOT NULL,
   per_hash     TEXT    NOT NULL DEFAULT '',
@@ -141,7 +144,7 @@ CREATE TABLE attempt_history (
   attempt        INTEGER NOT NULL CHECK (attempt > 0),
   started_at     INTEGER NOT NULL,
   ended_at       INTEGER NOT NULL,
-  outcome        TEXT    NOT NULL CHECK (outcome IN ('done', 'superseded', 'failed', 'unknown', 'waiting', 'dead', 'released', 'abandoned')),
+  outcome        TEXT    NOT NULL CHECK (outcome = 'done' OR outcome = 'superseded' OR outcome = 'failed' OR outcome = 'unknown' OR outcome = 'waiting' OR outcome = 'dead' OR outcome = 'released' OR outcome = 'abandoned'),
   error_class    TEXT    NOT NULL DEFAULT '',
   error          TEXT    NOT NULL DEFAULT '',
   release        TEXT    NOT NULL DEFAULT '',
