@@ -43,6 +43,7 @@ type coreStore interface {
 	LookupAll(ctx context.Context, ids []WorkID) ([]Work, error)
 	Register(ctx context.Context, contracts []Registration) ([]Registration, error)
 	ExclusiveTx() bool
+	ClaimTells() bool
 	KeyCheck(ctx context.Context, mine Hash) (Hash, error)
 }
 

@@ -46,6 +46,11 @@ type Store[Tx any] interface {
 	// of InTx runs, so that leases have to be renewed inside it.
 	ExclusiveTx() bool
 
+	// ClaimTells reports that a claim of work that is done, without predecessors or a
+	// mark, writes nothing and costs little more than Lookup, so that it is no waste
+	// to claim without looking first.
+	ClaimTells() bool
+
 	// KeyCheck returns the check value of the key under which the ledger's keyed
 	// work is derived. If there is none yet, mine is recorded, in one atomic step:
 	// of several first callers one records its own, and all get that one.

@@ -258,3 +258,98 @@ func TestAClaimWhoseCallerHasLeftIsGivenBackAfterItsBatch(t *testing.T) {
 		t.Errorf("the work is %q with %d attempts left, want it failed with %d: %v", work.State, work.BudgetLeft, slow.Budget, err)
 	}
 }
+
+// A duplicate is told where its work stands, and leaves no trace: not even a lock, which
+// would be a write to the row.
+func TestAClaimOfWorkThatStandsWritesNothing(t *testing.T) {
+	a := newApp(t)
+	if !a.store.ClaimTells() {
+		t.Fatal("it says that it writes something")
+	}
+	done, running := claimOf("done", 1), claimOf("running", 2)
+	mustWin(t, a.store, done)
+	if _, err := a.store.End(t.Context(), doneOf(done.Fence)); err != nil {
+		t.Fatal(err)
+	}
+	mustWin(t, a.store, running)
+	rows := func() string {
+		return scalar[string](t, a.pool, a.sql(`SELECT string_agg(concat_ws(' ', work_id, ctid, xmin, xmax), ';' ORDER BY work_id) FROM $.work_log`))
+	}
+	before := rows()
+	duplicates := []idem.Claim{claimOf("done", 3), claimOf("running", 4)}
+	for _, c := range duplicates { // one by one
+		claimed, err := a.store.Claim(t.Context(), c)
+		if err != nil || claimed.Won || claimed.Work.ID != c.ID {
+			t.Errorf("claimed %+v, %v", claimed, err)
+		}
+	}
+	atOnce(40, func(i int) { // in batches
+		c := duplicates[i%2]
+		c.Token[1] = byte(i)
+		claimed, err := a.store.Claim(t.Context(), c)
+		if err != nil || claimed.Won || claimed.Work.ID != c.ID {
+			t.Errorf("claimed %+v, %v", claimed, err)
+		}
+	})
+	if after := rows(); after != before {
+		t.Errorf("rows were\n%s\nand are\n%s", before, after)
+	}
+}
+
+// The indexes of work that is due, runs or needs somebody hold a lot when there is a lot
+// of it. Whatever is asked for by its ID goes by its ID.
+func TestNothingLooksThroughAllThatRuns(t *testing.T) {
+	own, err := pgxpool.ParseConfig(server.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := newPool(t, func(c *pgxpool.Config) { c.ConnConfig = own.ConnConfig })
+	s := openStore(t, pool)
+	const works = 60
+	step := func(i int) {
+		c := claimOf(fmt.Sprint(i), 1)
+		c.Token[1] = byte(i)
+		if claimed, err := s.Claim(t.Context(), c); err != nil || !claimed.Won {
+			t.Errorf("claim: won %t, %v", claimed.Won, err)
+		}
+		e := startOf(c.Fence)
+		e.Calls = 1
+		if _, err := s.WriteEffect(t.Context(), e); err != nil {
+			t.Error(err)
+		}
+		e.State, e.Live, e.Restart, e.Input = idem.EffectDone, false, false, idem.Body{}
+		if _, err := s.WriteEffect(t.Context(), e); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Renew(t.Context(), []idem.Lease{{Fence: c.Fence, For: time.Hour}}); err != nil {
+			t.Error(err)
+		}
+		if i%2 == 0 { // the others run on
+			if _, err := s.End(t.Context(), doneOf(c.Fence)); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := s.Lookup(t.Context(), c.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	for i := range works {
+		step(i) // alone
+	}
+	atOnce(works, func(i int) { step(works + i) })
+	pool.Reset() // a connection that ends tells what it has done
+	scans := func(what string) int64 {
+		return scalar[int64](t, pool, `SELECT coalesce(sum(`+what+`), 0)::bigint FROM pg_stat_user_tables JOIN pg_stat_user_indexes USING (relid) WHERE pg_stat_user_tables.relname IN ('work_log', 'effect_log')`)
+	}
+	for deadline := time.Now().Add(20 * time.Second); scans("pg_stat_user_indexes.idx_scan") < 8*works; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("only %d scans are in the statistics", scans("pg_stat_user_indexes.idx_scan"))
+		}
+	}
+	if got := scalar[string](t, pool, `SELECT coalesce(string_agg(indexrelname || ' ' || idx_scan, ', '), '') FROM pg_stat_user_indexes WHERE relname IN ('work_log', 'effect_log') AND idx_scan > 0 AND indexrelname NOT LIKE '%pkey'`); got != "" {
+		t.Errorf("beside the keys there were scans of %s", got)
+	}
+	if got := scalar[string](t, pool, `SELECT coalesce(string_agg(relname || ' ' || seq_scan, ', '), '') FROM pg_stat_user_tables WHERE relname IN ('work_log', 'effect_log') AND seq_scan > 20`); got != "" {
+		t.Errorf("tables were read as a whole: %s", got)
+	}
+}

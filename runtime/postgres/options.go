@@ -104,12 +104,13 @@ func (o *options) timeouts() (lock, statement int64) {
 }
 
 // begin is the text that begins a transaction: one round trip for all of it. The
-// limits are for the ledger's own transactions, in which nobody thinks.
+// limits are for the ledger's own transactions, in which nobody thinks; so are plans, which
+// go by indexes however small the tables were when they were made.
 func (o *options) begin(limited bool) string {
 	text := "begin isolation level read committed read write; " + durable
 	if limited {
 		lock, statement := o.timeouts()
-		text += fmt.Sprintf("; set local lock_timeout = %d; set local statement_timeout = %d; set local idle_in_transaction_session_timeout = %[2]d; set local jit = off", lock, statement)
+		text += fmt.Sprintf("; set local lock_timeout = %d; set local statement_timeout = %d; set local idle_in_transaction_session_timeout = %[2]d; set local jit = off; set local enable_seqscan = off", lock, statement)
 	}
 	return text
 }

@@ -161,6 +161,9 @@ func (s *Store) KeyCheck(ctx context.Context, mine idem.Hash) (idem.Hash, error)
 // transaction has locked.
 func (s *Store) ExclusiveTx() bool { return false }
 
+// ClaimTells is true: a batch inserts what is new, and reads where the rest stands.
+func (s *Store) ClaimTells() bool { return true }
+
 // Close waits for the writes that were accepted, and makes later calls fail with
 // [idem.ErrClosed]. The pool stays open.
 func (s *Store) Close() error {

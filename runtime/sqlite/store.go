@@ -172,6 +172,9 @@ func (s *Store) KeyCheck(ctx context.Context, mine idem.Hash) (idem.Hash, error)
 // ExclusiveTx is true: SQLite has one writer.
 func (s *Store) ExclusiveTx() bool { return true }
 
+// ClaimTells is false: claims queue behind other writes, and readings do not.
+func (s *Store) ClaimTells() bool { return false }
+
 // Close waits for the writes that were accepted, stores the clock's mark and closes
 // the store's connections. Later calls fail with [idem.ErrClosed].
 func (s *Store) Close() error {
