@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -52,9 +53,15 @@ func IsUnit(args []string) bool {
 	return args[0] == "-V=full" || args[0] == "-flags" || strings.HasSuffix(args[len(args)-1], ".cfg")
 }
 
+// gcPercent is as in the compiler, which lives as long.
+const gcPercent = 400
+
 // Unit answers the go command and returns the exit code. What is wrong goes to
 // stderr; findings are JSON on stdout if -json is given, else text on stderr.
 func Unit(args []string, stdout, stderr io.Writer) int {
+	// The process ends with the package: what it collects on the way is mostly what
+	// would have been given back at its end.
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	code, err := runUnit(args, stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "idemlint: %v\n", err)
