@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 	"github.com/idemgen/idem/analyzers/internal/rule"
 	"github.com/idemgen/idem/analyzers/memdedupe"
+	"github.com/idemgen/idem/analyzers/mixeddecision"
 	"github.com/idemgen/idem/analyzers/randomkey"
 	"github.com/idemgen/idem/analyzers/retrykey"
 	"github.com/idemgen/idem/analyzers/unboundedretry"
@@ -42,6 +43,7 @@ func rules() []entry {
 		{unboundedretry.Doc, unboundedretry.New},
 		{effectorder.Doc, effectorder.New},
 		{memdedupe.Doc, memdedupe.New},
+		{mixeddecision.Doc, mixeddecision.New},
 		{unrouted.Doc, unrouted.New},
 		{contractdrift.Doc, contractdrift.New},
 	}
