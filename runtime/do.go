@@ -120,11 +120,14 @@ func (c *contract[Tx, In, Out]) perform(ctx context.Context, d *delivery[In]) (R
 }
 
 // claimTells reports that nobody needs to look first: the claim itself is as good for a
-// duplicate of done work, and new work is asked for but once.
+// duplicate of done work, or there most likely is none, and new work is asked for but
+// once.
 func (c *contract[Tx, In, Out]) claimTells(d *delivery[In]) bool {
 	// What has to be encoded for a claim need not be for an answer.
-	return c.ledger.core.store.ClaimTells() && !c.spec.OneTransaction && len(d.before) == 0 && d.mark.IsZero() &&
-		len(c.ledger.codecs.write) == 0
+	if c.spec.OneTransaction || len(d.before) > 0 || !d.mark.IsZero() || len(c.ledger.codecs.write) > 0 {
+		return false
+	}
+	return c.ledger.core.store.ClaimTells() || c.ledger.strangers.expected()
 }
 
 // recall answers a duplicate of done work, which ends here and writes nothing.
@@ -133,6 +136,7 @@ func (c *contract[Tx, In, Out]) recall(ctx context.Context, d *delivery[In]) (re
 	if err != nil {
 		return result, true, c.refuse(d, ErrLedger, err)
 	}
+	c.ledger.strangers.met(work.State == "")
 	if work.State != StateDone || !d.mayBe(work.ID) {
 		return result, false, nil
 	}
@@ -207,6 +211,7 @@ func (c *contract[Tx, In, Out]) take(ctx context.Context, fl *flight, d *deliver
 		return nil, result, true, c.unclaimed(ctx, d, fence, err)
 	}
 	if !claimed.Won {
+		c.ledger.strangers.met(false)
 		// Left before the answer, which may take a while: other duplicates ask for
 		// themselves and do not queue behind this one.
 		c.ledger.flights.leave(fl)

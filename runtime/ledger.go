@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,11 +30,34 @@ type core struct {
 	waits     *waits
 	registry  *registry
 	known     knownContracts
+	strangers strangers
 
 	mu      sync.Mutex
 	lease   time.Duration // the shortest of the contracts defined over the ledger
 	closed  bool
 	running sync.WaitGroup // calls of Do
+}
+
+// strangers tells whether the next delivery is most likely of work that the ledger does
+// not know: whoever reads every time, only to find nothing, reads for nobody. A claim
+// that finds work to be done already makes no row, so that what is lost by a wrong guess
+// is that a duplicate waits its turn among the writers.
+type strangers struct{ inARow atomic.Int32 }
+
+// enoughStrangers in a row make it likely that the next is one as well.
+const enoughStrangers = 16
+
+func (s *strangers) expected() bool { return s.inARow.Load() >= enoughStrangers }
+
+// met takes note of what a delivery turned out to be. While strangers are expected
+// nobody counts them.
+func (s *strangers) met(stranger bool) {
+	switch {
+	case stranger:
+		s.inARow.Add(1)
+	case s.inARow.Load() != 0:
+		s.inARow.Store(0)
+	}
 }
 
 type coreStore interface {

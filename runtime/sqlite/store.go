@@ -45,11 +45,20 @@ var _ idem.Store[*sql.Tx] = (*Store)(nil)
 
 // Claim takes work for one attempt: see [idem.Writer].
 func (s *Store) Claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
-	claimed, err := share(ctx, s, "claim", operation{lags: c.MayLag}, func(ctx context.Context, w *writer) (idem.Claimed, error) { return w.claimLatest(ctx, c) })
-	if err != nil || !c.MayLag || claimed.Won || claimed.Work.State != idem.StateDone && claimed.Work.State != idem.StateDead {
+	type answer struct {
+		idem.Claimed
+		wrote bool
+	}
+	answered, err := share(ctx, s, "claim", operation{lags: c.MayLag}, func(ctx context.Context, w *writer) (answer, error) {
+		w.wrote = false
+		claimed, err := w.claimLatest(ctx, c)
+		return answer{claimed, w.wrote}, err
+	})
+	claimed := answered.Claimed
+	if err != nil || !c.MayLag || claimed.Won || !answered.wrote {
 		return claimed, err
 	}
-	// The claim itself may have ended the work, and nobody comes back for it.
+	// The claim itself has ended the work, and nobody comes back for it.
 	_, err = writeTidy(ctx, s, "claim", func(ctx context.Context, w *writer) (struct{}, error) {
 		return struct{}{}, w.exec(ctx, &s.stmts.mark, s.clock.now()) // any write will do
 	})
@@ -86,7 +95,8 @@ func (s *Store) Lookup(ctx context.Context, id idem.WorkID) (idem.Work, error) {
 	var work idem.Work
 	var failed error
 	err = conn.Raw(func(driverConn any) error {
-		work, failed = s.lookUp(ctx, driverConn.(*direct), id)
+		// A reader waits for nobody, so that nobody has to watch over its context.
+		work, failed = s.lookUp(context.Background(), driverConn.(*direct), id)
 		return nil
 	})
 	if err = errors.Join(failed, err, conn.Close()); err != nil {

@@ -17,6 +17,7 @@ type writer struct {
 	store *Store
 	ex    executor
 	rare  *rare
+	wrote bool // the last claim has changed a row that was there
 }
 
 func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
@@ -99,6 +100,7 @@ func (w *writer) claimRow(ctx context.Context, c idem.Claim, own idem.WorkID, no
 	case !taken:
 		return w.notClaimed(ctx, c, now)
 	}
+	w.wrote = true
 	work, err := scanWork(w.row(ctx, &w.store.stmts.read, row), now)
 	if err != nil {
 		return idem.Claimed{}, err

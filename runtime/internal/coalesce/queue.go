@@ -38,9 +38,11 @@ type Config[Op any] struct {
 type Queue[Op any] struct {
 	config Config[Op]
 	places chan struct{}
+	work   chan *batch[Op] // for those who are idle
 
 	mu        sync.Mutex
 	gathering *batch[Op] // waits for its turn and takes more requests, or nil
+	idle      int        // goroutines that wait for another batch, or are about to
 	closed    bool
 	under     sync.WaitGroup // batches that wait or run
 }
@@ -62,12 +64,18 @@ type batch[Op any] struct {
 	urgent   chan struct{}
 	hurried  bool
 	waiting  atomic.Int64 // callers; over zero until the batch is closed
+	ctx      context.Context
 	left     context.CancelFunc
 }
 
+// maxIdle is how many goroutines wait for another batch. What runs a batch may need a
+// deep stack, as databases in Go do, and for a new goroutine that grows step by step,
+// which takes as long as a small batch.
+const maxIdle = 2
+
 // New makes a queue.
 func New[Op any](config Config[Op]) *Queue[Op] {
-	return &Queue[Op]{config: config, places: make(chan struct{}, config.MaxWaiting)}
+	return &Queue[Op]{config: config, places: make(chan struct{}, config.MaxWaiting), work: make(chan *batch[Op], maxIdle)}
 }
 
 // Do has an operation run in a batch, and returns its error once the batch is over.
@@ -118,11 +126,16 @@ func (q *Queue[Op]) join(r *Request[Op], urgent bool) error {
 	b := q.gathering
 	if b == nil || !urgent && len(b.requests) >= q.config.MaxBatch {
 		ctx, cancel := context.WithCancel(context.Background())
-		b = &batch[Op]{urgent: make(chan struct{}), left: cancel}
+		b = &batch[Op]{urgent: make(chan struct{}), ctx: ctx, left: cancel}
 		b.waiting.Store(1) // for the queue, until nobody can join any more
 		q.gathering = b
 		q.under.Add(1)
-		go q.serve(ctx, b)
+		if q.idle > 0 {
+			q.idle--
+			q.work <- b
+		} else {
+			go q.serveAll(b)
+		}
 	}
 	r.batch = b
 	b.waiting.Add(1)
@@ -148,20 +161,44 @@ func (q *Queue[Op]) leave(r *Request[Op]) {
 	}
 }
 
-// serve runs a batch when it is its turn.
-func (q *Queue[Op]) serve(ctx context.Context, b *batch[Op]) {
+// serveAll runs a batch, and then others for as long as it is needed.
+func (q *Queue[Op]) serveAll(b *batch[Op]) {
+	for ok := true; ok; {
+		if stays := q.serve(b); !stays {
+			return
+		}
+		b, ok = <-q.work
+	}
+}
+
+// serve runs a batch when it is its turn, and tells whether to wait for another one.
+func (q *Queue[Op]) serve(b *batch[Op]) (stays bool) {
 	defer q.under.Done()
 	defer b.left()
 	done := q.config.Turn(b.urgent)
 	requests := q.take(b)
 	if len(requests) > 0 {
-		q.config.Run(ctx, requests)
+		q.config.Run(b.ctx, requests)
 	}
 	done() // first, so that the next batch runs while these callers wake up
+	stays = q.rest()
 	for _, r := range b.requests {
 		close(r.done)
 		q.leave(r)
 	}
+	return stays
+}
+
+// rest offers the calling goroutine for another batch. It does so before its callers
+// wake up, who may be the next to make one.
+func (q *Queue[Op]) rest() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.idle == maxIdle {
+		return false
+	}
+	q.idle++
+	return true
 }
 
 // take closes a batch and returns the requests that somebody waits for.
@@ -185,7 +222,10 @@ func (q *Queue[Op]) take(b *batch[Op]) []*Request[Op] {
 // or ctx ends.
 func (q *Queue[Op]) Close(ctx context.Context) error {
 	q.mu.Lock()
-	q.closed = true
+	if !q.closed {
+		q.closed = true
+		close(q.work)
+	}
 	q.mu.Unlock()
 	drained := make(chan struct{})
 	go func() {

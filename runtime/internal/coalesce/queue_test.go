@@ -3,7 +3,9 @@ package coalesce_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -334,5 +336,30 @@ func TestAContextThatHasEndedAsksForNothing(t *testing.T) {
 	cancel()
 	if err := b.queue.Do(ctx, 2, true); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestALoneCallersBatchesAreRunByOneGoroutine(t *testing.T) {
+	ran := map[string]int{}
+	q := coalesce.New(coalesce.Config[int]{
+		Turn: func(<-chan struct{}) func() { return func() {} },
+		Run: func(context.Context, []*coalesce.Request[int]) {
+			stack := make([]byte, 64)
+			goroutine, _, _ := strings.Cut(string(stack[:runtime.Stack(stack, false)]), " [")
+			ran[goroutine]++
+		},
+		MaxBatch: 1, MaxWaiting: 8,
+	})
+	const n = 100
+	for i := range n {
+		if err := q.Do(t.Context(), i, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := q.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(ran) != 1 {
+		t.Errorf("%d batches that came one after the other were run by %d goroutines, want one", n, len(ran))
 	}
 }
