@@ -64,7 +64,9 @@
 //
 // # Tables
 //
-// migrations/0001_ledger.sql is the schema. An operator reads the view work_view.
+// migrations/0001_ledger.sql is the schema. An operator reads the views work_view and,
+// for all attempts, attempt_log: the latest attempt of work is in its row, and those
+// before it in attempt_history, so that most work is one row.
 // A body's presence is said by its codec column, one each for payload, input and
 // result: the value may be empty, and null is a value too.
 package sqlite
