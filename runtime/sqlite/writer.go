@@ -17,7 +17,8 @@ type writer struct {
 	store *Store
 	ex    executor
 	rare  *rare
-	wrote bool // the last claim has changed a row that was there
+	wrote bool  // the last claim has changed a row that was there
+	args  []any // of the statement that is made, for those made for each work
 }
 
 func (w *writer) claim(ctx context.Context, c idem.Claim) (idem.Claimed, error) {
@@ -75,10 +76,11 @@ func (w *writer) leadsTo(ctx context.Context, id idem.WorkID) (idem.WorkID, erro
 func (w *writer) claimRow(ctx context.Context, c idem.Claim, own idem.WorkID, now int64, buriedUntil any) (idem.Claimed, error) {
 	row, until := c.ID.String(), now+toMicros(c.Lease)
 	payload, hash := storeBody(c.Payload), storeHash(c.PayloadHash)
-	isNew, err := w.change(ctx, &w.store.stmts.claimNew,
+	w.args = append(w.args[:0],
 		row, c.Kind, c.Version, c.Scope, c.Token[:], now, c.Budget-1,
 		c.Payload.Codec, payload, hash, c.PayloadShape,
 		until, c.Release, c.CorrelationID, now, now)
+	isNew, err := w.change(ctx, &w.store.stmts.claimNew, w.args...)
 	if err != nil {
 		return idem.Claimed{}, err
 	}
@@ -215,10 +217,11 @@ func (w *writer) moveEffect(ctx context.Context, e idem.EffectWrite, now int64) 
 		if !e.Live || e.Result.Codec != "" || ref != "" || text != "" {
 			break
 		}
-		started, err := w.change(ctx, &w.store.stmts.startEffect,
+		w.args = append(w.args[:0],
 			id, e.Name, e.Per, string(e.Guard), e.Key, e.Epoch, hash, e.PayloadShape,
 			e.Input.Codec, input, now, e.Calls, toMicros(e.VisibleAfter),
 			id, e.Token[:], now)
+		started, err := w.change(ctx, &w.store.stmts.startEffect, w.args...)
 		if started || err != nil {
 			return fromMicros(now), err
 		}
@@ -226,10 +229,11 @@ func (w *writer) moveEffect(ctx context.Context, e idem.EffectWrite, now int64) 
 		done = now
 	}
 	if e.State != idem.EffectStarted && !e.Restart && e.Input.Codec == "" {
-		moved, err := w.change(ctx, &w.store.stmts.moveEffect,
+		w.args = append(w.args[:0],
 			string(e.Guard), string(e.State), e.Key, e.Epoch, e.Calls, toMicros(e.VisibleAfter), hash, e.PayloadShape,
 			e.Result.Codec, result, ref, text, done,
 			id, e.Name, e.Per, id, e.Token[:], e.Live, now)
+		moved, err := w.change(ctx, &w.store.stmts.moveEffect, w.args...)
 		if moved || err != nil {
 			return time.Time{}, err
 		}
@@ -288,8 +292,9 @@ func (w *writer) end(ctx context.Context, e idem.End) (ended idem.Ended, err err
 	result, ref, text := storeBody(e.Result), ledgersql.CleanText(e.ExternalRef), ledgersql.CleanError(e.Error)
 	var held bool
 	if outcome == string(idem.StateDone) && until == "" && e.Class == "" && text == "" {
-		held, err = w.change(ctx, &w.store.stmts.complete,
+		w.args = append(w.args[:0],
 			e.Result.Codec, result, ref, now, expires, now, now, e.ID.String(), e.Token[:])
+		held, err = w.change(ctx, &w.store.stmts.complete, w.args...)
 	} else {
 		held, err = w.change(ctx, &w.store.stmts.end,
 			string(e.State), e.Result.Codec, result, ref, string(e.Class), text,
