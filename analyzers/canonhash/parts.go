@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"strings"
 
+	"github.com/idemgen/idem/analyzers/internal/rule"
 	"github.com/idemgen/idem/analyzers/internal/summary"
 )
 
@@ -83,6 +84,9 @@ func (c *checker) fixedCall(call *ast.CallExpr) bool {
 	if fn == nil || fn.Pkg() == nil {
 		return false
 	}
+	if framing(fn.Name()) {
+		return true
+	}
 	switch fn.Name() {
 	case "Format", "EncodeToString", "Quote":
 		return true
@@ -93,7 +97,7 @@ func (c *checker) fixedCall(call *ast.CallExpr) bool {
 				t = p.Elem()
 			}
 			_, array := t.Underlying().(*types.Array)
-			return array
+			return array || rule.IsNamed(t, "time", "Time")
 		}
 	}
 	s := c.Facts.Of(fn, summary.Args{Info: c.TypesInfo, Call: call})
@@ -154,9 +158,39 @@ func (p part) runsInto(q part) bool {
 	return p.expr != nil && q.expr != nil && !p.frame && !q.frame
 }
 
+// empty tells whether nothing stands between what is joined.
+func (c *checker) empty(sep ast.Expr) bool {
+	tv := c.TypesInfo.Types[c.bare(sep)]
+	return tv.IsNil() || tv.Value != nil && tv.Value.Kind() == constant.String && constant.StringVal(tv.Value) == ""
+}
+
+// appended looks at append(append([]byte(a), b...), c...).
+func (c *checker) appended(call *ast.CallExpr) {
+	if outer, ok := c.fn.Parent(call).(*ast.CallExpr); ok && c.isAppend(outer) && outer.Args[0] == ast.Expr(call) {
+		return
+	}
+	c.adjacent(c.appendedParts(call), call)
+}
+
+func (c *checker) isAppend(call *ast.CallExpr) bool {
+	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	if !ok || id.Name != "append" || len(call.Args) != 2 || !call.Ellipsis.IsValid() {
+		return false
+	}
+	_, builtin := c.TypesInfo.ObjectOf(id).(*types.Builtin)
+	slice, bytes := types.Unalias(c.TypesInfo.TypeOf(call)).Underlying().(*types.Slice)
+	return builtin && bytes && types.Identical(slice.Elem().Underlying(), types.Typ[types.Byte])
+}
+
+func (c *checker) appendedParts(e ast.Expr) []part {
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && c.isAppend(call) {
+		return append(c.appendedParts(call.Args[0]), c.appendedParts(call.Args[1])...)
+	}
+	return c.concat(c.bare(e))
+}
+
 func (c *checker) join(call *ast.CallExpr) {
-	sep := c.TypesInfo.Types[call.Args[1]].Value
-	if sep == nil || constant.StringVal(sep) != "" {
+	if !c.empty(call.Args[1]) {
 		return
 	}
 	lit, ok := ast.Unparen(call.Args[0]).(*ast.CompositeLit)

@@ -55,6 +55,10 @@ func (c *checker) nested(n *ast.BinaryExpr) bool {
 }
 
 func (c *checker) call(call *ast.CallExpr) {
+	if c.isAppend(call) {
+		c.appended(call)
+		return
+	}
 	fn := summary.Callee(c.TypesInfo, call)
 	if fn == nil || fn.Pkg() == nil {
 		return
@@ -66,7 +70,7 @@ func (c *checker) call(call *ast.CallExpr) {
 		}
 	}
 	switch fn.FullName() {
-	case "strings.Join":
+	case "strings.Join", "bytes.Join":
 		c.join(call)
 	case "strconv.FormatFloat":
 		if prec := c.TypesInfo.Types[call.Args[2]].Value; prec != nil && prec.ExactString() == "-1" {

@@ -81,7 +81,12 @@ func (c *checker) dropsQuery() {
 			return
 		}
 	}
-	if !c.Context(c.fn, path).Returned {
+	ctx := c.Context(c.fn, path)
+	if !ctx.Returned || ctx.Says(elsewhere...) {
+		return
+	}
+	if ctx.Key() {
+		c.report(path, path, "key leaves the query of a URL out, by which most pages differ", text(path), "keep it, sorted and without tracking parameters")
 		return
 	}
 	if way := c.keyOfCallers(); way != nil {

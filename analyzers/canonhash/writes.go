@@ -14,7 +14,7 @@ import (
 func (c *checker) writes(list []ast.Stmt, block ast.Node) {
 	type written struct {
 		parts []part
-		call  *ast.CallExpr
+		node  ast.Node
 		whole bool // nothing else in the block may write in between
 	}
 	sinks := map[types.Object]*written{}
@@ -32,7 +32,10 @@ func (c *checker) writes(list []ast.Stmt, block ast.Node) {
 		}
 		w := sinks[obj]
 		if w == nil {
-			w = &written{call: call, whole: true}
+			w = &written{node: stmt, whole: true}
+			if call != nil {
+				w.node = call
+			}
 			sinks[obj], order = w, append(order, obj)
 		}
 		w.parts = append(w.parts, parts...)
@@ -40,10 +43,10 @@ func (c *checker) writes(list []ast.Stmt, block ast.Node) {
 	loop := c.loops(block)
 	for _, obj := range order {
 		w := sinks[obj]
-		c.adjacent(w.parts, w.call)
+		c.adjacent(w.parts, w.node)
 		if n := len(w.parts); loop && w.whole && n > 0 && obj.Pos() < block.Pos() && w.parts[n-1].runsInto(w.parts[0]) {
 			p := w.parts[0]
-			c.report(w.call, p.expr, runTogether, text(p.expr)+" of each round of the loop", "put a separator that none can hold between them, or quote them")
+			c.report(w.node, p.expr, runTogether, text(p.expr)+" of each round of the loop", "put a separator that none can hold between them, or quote them")
 		}
 	}
 }
@@ -76,6 +79,9 @@ func (c *checker) write(stmt ast.Stmt) (types.Object, *ast.CallExpr, []part) {
 	case *ast.AssignStmt:
 		if len(stmt.Rhs) == 1 {
 			e = stmt.Rhs[0]
+		}
+		if stmt.Tok == token.ADD_ASSIGN && isString(c.TypesInfo.TypeOf(stmt.Lhs[0])) {
+			return c.variable(stmt.Lhs[0]), nil, c.concat(e)
 		}
 	}
 	call, ok := e.(*ast.CallExpr)
@@ -123,6 +129,43 @@ func (c *checker) variable(e ast.Expr) types.Object {
 	return v
 }
 
+// collected is a list of texts that a statement appends to, and what it appends,
+// unless the function sorts it.
+func (c *checker) collected(stmt ast.Stmt) (types.Object, []part) {
+	a, ok := stmt.(*ast.AssignStmt)
+	if !ok || len(a.Rhs) != 1 {
+		return nil, nil
+	}
+	call, ok := ast.Unparen(a.Rhs[0]).(*ast.CallExpr)
+	if !ok || len(call.Args) != 2 {
+		return nil, nil
+	}
+	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	if !ok || id.Name != "append" || !isString(c.TypesInfo.TypeOf(call.Args[1])) {
+		return nil, nil
+	}
+	obj := c.variable(a.Lhs[0])
+	if obj == nil || c.sorts(obj) {
+		return nil, nil
+	}
+	return obj, c.concat(call.Args[1])
+}
+
+// sorts tells whether a variable is given to a function that orders it, or that may.
+func (c *checker) sorts(obj types.Object) bool {
+	found := false
+	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return !found
+		}
+		name := strings.ToLower(types.ExprString(call.Fun))
+		found = found || (strings.Contains(name, "sort") || strings.Contains(name, "order") || strings.Contains(name, "canon") || strings.Contains(name, "normal")) && mentions(c.TypesInfo, call, obj)
+		return !found
+	})
+	return found
+}
+
 // mapRange reports a map that goes into a text or hash in the order of its
 // iteration.
 func (c *checker) mapRange(loop *ast.RangeStmt) {
@@ -135,8 +178,8 @@ func (c *checker) mapRange(loop *ast.RangeStmt) {
 	}
 	for _, stmt := range loop.Body.List {
 		obj, call, parts := c.write(stmt)
-		if a, ok := stmt.(*ast.AssignStmt); ok && a.Tok == token.ADD_ASSIGN && isString(c.TypesInfo.TypeOf(a.Lhs[0])) {
-			obj, parts = c.variable(a.Lhs[0]), c.concat(a.Rhs[0])
+		if obj == nil {
+			obj, parts = c.collected(stmt)
 		}
 		if obj == nil || obj.Pos() > loop.Pos() {
 			continue

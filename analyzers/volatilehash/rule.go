@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -46,11 +47,17 @@ func (c *checker) sinks() {
 			switch {
 			case o.New():
 				c.keys[o.Pos] = true
-			case o.Volatile == catalogue.Request || o.Volatile == catalogue.Received:
+			case delivered(o):
 				c.report(o, "key changes with every delivery", sink.Way[len(sink.Way)-1])
 			}
 		}
 	}
+}
+
+// delivered tells whether a value comes with a delivery. One that has been hashed
+// on its way is reported where it was: there it can be left out.
+func delivered(o summary.Origin) bool {
+	return (o.Volatile == catalogue.Request || o.Volatile == catalogue.Received) && !o.Hashed
 }
 
 // call looks at what a call hashes.
@@ -89,7 +96,7 @@ func (c *checker) hashed(call *ast.CallExpr, os summary.Origins) {
 			if ctx.Key() {
 				c.report(o, "hash is new on every attempt", ctx.KeyName())
 			}
-		case o.Volatile == catalogue.Request || o.Volatile == catalogue.Received:
+		case delivered(o):
 			if ctx.Key() || !catalogue.NeedsKeyContext(lastElem(o.Way)) && c.besides(os, o) {
 				c.report(o, "hash changes with every delivery", goal(ctx))
 			}
@@ -165,9 +172,30 @@ var elsewhere = []string{
 	"auth", "password", "passwd", "trace", "span", "log", "sampl", "shard", "partition", "avatar", "color", "chain", "merkle", "prevhash", "seed",
 }
 
+// versioned tells whether the function reads the version of what a time of update is
+// read from: then both say which state of it the work is about.
+func (c *checker) versioned(field string) bool {
+	if !strings.HasPrefix(strings.ToLower(field), "updated") && !strings.HasPrefix(strings.ToLower(field), "modified") {
+		return false
+	}
+	var times, versions []string
+	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			switch sel.Sel.Name {
+			case field:
+				times = append(times, types.ExprString(sel.X))
+			case "Version", "Revision", "Generation", "ResourceVersion":
+				versions = append(versions, types.ExprString(sel.X))
+			}
+		}
+		return true
+	})
+	return slices.ContainsFunc(times, func(x string) bool { return slices.Contains(versions, x) })
+}
+
 func (c *checker) report(o summary.Origin, message, goal string) {
 	node := c.nodeAt(o.Pos)
-	if node == nil {
+	if node == nil || len(o.Way) > 0 && c.versioned(lastElem(o.Way)) {
 		return
 	}
 	c.Report(c.fn, rule.Finding{

@@ -131,9 +131,12 @@ type Entry struct {
 	Hash     bool     // flow: what goes in is hashed
 	Encodes  bool     // flow: what goes in is encoded with all its exported fields
 	At       *Place   // key, retry and entry: the parameter; nil: the name is a field
+	Pairs    bool     // key: names and values take turns from there on
 	Task     bool     // key: the ID of a task or workflow, which its starter may choose freely
 	Class    Class    // effect
 	Safe     bool     // effect: a second call is harmless (repeat: safe)
+	Itself   bool     // retry: the call itself is what is done again
+	Clients  bool     // retry: has requests of the package's clients be sent again; a field: unless it is 0
 	Endless  bool     // retry: repeats without a limit unless told otherwise
 	Means    string   // entry: http, queue, schedule, bot or call
 	Does     string   // Memory: check, mark, claim or release

@@ -221,12 +221,15 @@ func (r *reader) entries(n *yaml.Node, kind Kind) []*Entry {
 		known["encodes"] = func(n *yaml.Node) { e.Encodes = r.truth(n) }
 	case Key:
 		known["at"] = at
+		known["pairs"] = func(n *yaml.Node) { e.Pairs = r.truth(n) }
 		known["task"] = func(n *yaml.Node) { e.Task = r.truth(n) }
 	case Effect:
 		known["class"] = func(n *yaml.Node) { e.Class = Class(r.word(n, classNames())) }
 		known["repeat"] = func(n *yaml.Node) { e.Safe = r.word(n, []string{"safe"}) == "safe" }
 	case Retry:
 		known["at"] = at
+		known["itself"] = func(n *yaml.Node) { e.Itself = r.truth(n) }
+		known["clients"] = func(n *yaml.Node) { e.Clients = r.truth(n) }
 		known["endless"] = func(n *yaml.Node) { e.Endless = r.truth(n) }
 	case Memory:
 		known["does"] = func(n *yaml.Node) { e.Does = r.word(n, []string{"check", "mark", "claim", "release"}) }
@@ -262,8 +265,10 @@ func (r *reader) complete(n *yaml.Node, e *Entry, names []string) {
 		r.fail(n, "no does for %s: want check, mark, claim or release", names[0])
 	case e.Kind == EntryKind && e.Means == "":
 		r.fail(n, "no means for %s: want http, queue, schedule, bot or call", names[0])
-	case e.Kind == Retry && e.At == nil:
-		r.fail(n, "no at for %s: say which parameter is called again", names[0])
+	case e.Pairs && e.At == nil:
+		r.fail(n, "no at for %s: say where its pairs begin", names[0])
+	case e.Kind == Retry && e.At == nil && !e.Itself && !e.Clients:
+		r.fail(n, "no at for %s: say which parameter is called again, or itself, or clients", names[0])
 	}
 	for _, name := range names {
 		if strings.Count(name, ".") > 1 || strings.ContainsAny(name, "*() /") {

@@ -1,15 +1,38 @@
 package catalogue
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // NamesKey tells whether a name (of a variable, field, parameter, function or
 // header) says that its value deduplicates.
 func NamesKey(name string) bool {
 	n := fold(name)
-	if !strings.Contains(n, "idempot") && !strings.Contains(n, "dedup") {
-		return false
+	return says(n, keyWords) && !says(n, about)
+}
+
+// keyWords are what names of keys contain: by the word, or by what a known protocol calls
+// its own.
+var keyWords = []string{"idempot", "dedup", "idemkey", "idemtoken", "paypalrequestid", "natsmsgid", "clientrequesttoken"}
+
+// SetsKey tells whether a function of this name is there to be given a key.
+func SetsKey(name string) bool {
+	words := Words(name)
+	return len(words) > 1 && NamesKey(name) && slices.Contains([]string{"with", "set", "add", "use"}, words[0])
+}
+
+// BeginsKey tells whether a text is the beginning of a key: "idempotency:%s".
+func BeginsKey(s string) bool { return KeyPrefix(s) != "" }
+
+// KeyPrefix is the beginning of a key that a text begins with, up to what separates
+// it from the rest, or empty.
+func KeyPrefix(s string) string {
+	i := strings.IndexAny(s, ":|#%")
+	if i <= 0 || s[i] == '%' || strings.ContainsAny(s[:i], " \t\n.,") || !NamesKey(s[:i]) || strings.HasPrefix(s[i+1:], " ") {
+		return ""
 	}
-	return !says(n, about)
+	return s[:i]
 }
 
 // NamesKeyContext is wider: a name under which a hash decides whether two things

@@ -24,12 +24,44 @@ func Keyed(p *rule.Pass, fn *rule.Function, r Retry) bool {
 		return true
 	}
 	for _, arg := range r.Act.Call.Args {
+		if identified(p.TypesInfo.TypeOf(arg)) {
+			return true
+		}
 		if keyField(p, p.TypesInfo.TypeOf(arg), 0) && !writtenHere(p, fn, arg) {
 			return true
 		}
 	}
 	return false
 }
+
+// identified tells whether a value is a message that carries an ID of its own, by
+// which who receives it can tell that it has come before.
+func identified(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	t = types.Unalias(t)
+	if ptr, ok := t.Underlying().(*types.Pointer); ok {
+		t = types.Unalias(ptr.Elem())
+	}
+	named, ok := t.(*types.Named)
+	if !ok || !slices.ContainsFunc(catalogue.Words(named.Obj().Name()), func(w string) bool { return slices.Contains(carriers, w) }) {
+		return false
+	}
+	st, ok := named.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for f := range st.Fields() {
+		if n := f.Name(); n == "ID" || n == "Id" || n == "UUID" || slices.ContainsFunc(carriers, func(w string) bool { return strings.EqualFold(n, w+"id") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// carriers are what messages are called.
+var carriers = []string{"event", "events", "message", "msg", "envelope", "webhook", "delivery", "notification", "task", "job", "record", "letter", "command"}
 
 // writtenHere tells whether a value is a composite literal of the function: then it
 // is seen that its key is not set.
@@ -152,7 +184,7 @@ func keyField(p *rule.Pass, t types.Type, depth int) bool {
 // MadeInside is a key that each attempt makes anew: where it comes from, and the
 // way to where it becomes a key.
 func MadeInside(p *rule.Pass, fn *rule.Function, r Retry) (ast.Node, []string, error) {
-	if r.Inner != nil {
+	if r.Inner != nil || r.Once {
 		return nil, nil, nil
 	}
 	for _, sink := range p.Facts.Sinks(p.TypesInfo, r.Body) {

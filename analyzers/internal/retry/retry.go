@@ -18,6 +18,7 @@ type Retry struct {
 	Body    ast.Node      // what is repeated
 	Act     rule.Act      // what it does
 	Name    string        // the retry helper; empty: a loop
+	Once    bool          // its arguments are evaluated once: a library repeats the call
 	Bounded bool          // it gives up some time
 	Inner   *ast.FuncDecl // the function of this package that repeats, if it is not the one looked at
 }
@@ -82,6 +83,9 @@ func local(p *rule.Pass, fn *rule.Function, said voice) []Retry {
 			}
 		case *ast.CallExpr:
 			if r, ok := ofHelper(p, fn, n, said); ok {
+				all = append(all, r)
+			}
+			if r, ok := ofClient(p, fn, n, said); ok {
 				all = append(all, r)
 			}
 		}
@@ -296,8 +300,15 @@ func ofHelper(p *rule.Pass, fn *rule.Function, call *ast.CallExpr, said voice) (
 		return Retry{}, false
 	}
 	for _, arg := range call.Args {
+		if at >= 0 && !slices.Contains(summary.Operands(p.TypesInfo, call, at), arg) {
+			continue
+		}
+		if act, ok := handed(p, arg, said); ok { // retry(s.charge)
+			act.Call = call
+			return Retry{Node: call.Fun, Body: call, Act: act, Name: summary.DisplayName(callee), Once: true, Bounded: !endless || limited(p, fn, call)}, true
+		}
 		lit := literal(p, fn, arg)
-		if lit == nil || at >= 0 && !slices.Contains(summary.Operands(p.TypesInfo, call, at), arg) {
+		if lit == nil {
 			continue
 		}
 		for _, inner := range calls(p, lit.Body) {
@@ -307,6 +318,25 @@ func ofHelper(p *rule.Pass, fn *rule.Function, call *ast.CallExpr, said voice) (
 		}
 	}
 	return Retry{}, false
+}
+
+// handed is what a function does that is handed over by its name.
+func handed(p *rule.Pass, e ast.Expr, said voice) (rule.Act, bool) {
+	var fn *types.Func
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		fn, _ = p.TypesInfo.ObjectOf(e).(*types.Func)
+	case *ast.SelectorExpr:
+		fn, _ = p.TypesInfo.ObjectOf(e.Sel).(*types.Func)
+	}
+	if fn == nil || fn.Pkg() == nil || said != acts || catalogue.NamesRead(fn.Name()) || harmless(fn.Name()) {
+		return rule.Act{}, false
+	}
+	act, ok := p.EffectOf(fn.Origin())
+	if !ok || harmless(method(act.Way[len(act.Way)-1])) {
+		return rule.Act{}, false
+	}
+	return act, slices.ContainsFunc(act.Way[:len(act.Way)-1], named) || !act.Request() && named(method(act.Way[len(act.Way)-1]))
 }
 
 // literal is the function that an expression stands for, if it is written here.

@@ -73,6 +73,12 @@ func GivesError(fn *types.Func) bool {
 	return rs.Len() > 0 && types.Identical(rs.At(rs.Len()-1).Type(), types.Universe.Lookup("error").Type())
 }
 
+// Abstract tells whether a function is a method of an interface.
+func Abstract(fn *types.Func) bool {
+	recv := fn.Signature().Recv()
+	return recv != nil && types.IsInterface(recv.Type())
+}
+
 // IsNamed tells whether a type is the named one of a package.
 func IsNamed(t types.Type, pkg, name string) bool {
 	n, ok := types.Unalias(t).(*types.Named)

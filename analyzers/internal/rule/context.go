@@ -53,6 +53,16 @@ func (p *Pass) Context(fn *Function, e ast.Expr) Context {
 // functionNames are the names that speak of what a function returns.
 func (p *Pass) functionNames(fn *Function) []string {
 	names := []string{fn.Decl.Name.Name}
+	if listed(p.TypesInfo, fn) {
+		return slices.DeleteFunc(names, func(name string) bool { return !says(name, "key", "hash", "fingerprint") })
+	}
+	if results := fn.Decl.Type.Results; results != nil {
+		for _, field := range results.List {
+			for _, name := range field.Names {
+				names = append(names, name.Name)
+			}
+		}
+	}
 	if says(fn.Decl.Name.Name, "key", "hash", "digest", "sum", "generate") { // dedup.Key
 		names = append(names, p.Pkg.Name())
 	}
@@ -66,12 +76,27 @@ func (p *Pass) functionNames(fn *Function) []string {
 			continue
 		}
 		for word := range strings.FieldsSeq(group.Text()) {
-			if catalogue.NamesKeyContext(word) {
+			if catalogue.NamesKeyContext(word) && !says(word, "idempotent", "deduplic") {
 				names = append(names, word)
 			}
 		}
 	}
 	return names
+}
+
+// listed tells whether a function returns a list or map first, which is no key but
+// what has been rid of duplicates, say.
+func listed(info *types.Info, fn *Function) bool {
+	obj, ok := info.Defs[fn.Decl.Name].(*types.Func)
+	if !ok || obj.Signature().Results().Len() == 0 {
+		return false
+	}
+	t := obj.Signature().Results().At(0).Type()
+	switch types.Unalias(t).Underlying().(type) {
+	case *types.Slice, *types.Map:
+		return !summary.Textual(t)
+	}
+	return false
 }
 
 func sameLine(fset *token.FileSet, a, b ast.Node) bool {
@@ -323,6 +348,10 @@ func (w *forward) argument(call *ast.CallExpr, at catalogue.Place) {
 			continue
 		}
 		w.Hashed = w.Hashed || l.Hashed
+		if l.ToField != "" {
+			w.add(l.ToField)
+			continue
+		}
 		if _, result := l.To.IsResult(); result {
 			w.value(call)
 			continue

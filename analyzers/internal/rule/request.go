@@ -19,6 +19,9 @@ func (p *Pass) Effect(call *ast.CallExpr) (Act, bool) {
 	return a, ok
 }
 
+// EffectOf is as Effect, of a function that is not called here.
+func (p *Pass) EffectOf(fn *types.Func) (Act, bool) { return p.outward(fn, nil, 0) }
+
 // Request tells whether all that is known of an effect is that it is a POST.
 func (a Act) Request() bool { return isRequest(a) }
 

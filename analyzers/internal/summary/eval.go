@@ -184,30 +184,57 @@ func (f *function) evalVar(p place) Origins {
 			os = os.Given()
 		}
 		if d.whole && d.field == p.field || d.whole && d.field == "" {
-			branches, settled = append(branches, os), append(settled, f.info.Types[d.expr].Value != nil)
+			branches, settled = append(branches, os), append(settled, f.info.Types[d.expr].Value != nil || f.leavesOut(d.expr, field))
 		} else {
 			added.AddAll(os)
 		}
 	}
 	for _, w := range f.writers[p.v] {
-		if p.field == "" {
-			added.AddAll(f.written(w))
+		switch {
+		case w.field == "":
+			added.AddAll(f.written(w, p.field))
+		case w.field == p.field || w.field[0] == '[' && p.field == "":
+			added.AddAll(f.written(w, ""))
+		case p.field == "":
+			added.AddAll(f.written(w, "").Given())
 		}
 	}
 	all := Either(branches, settled)
-	all.AddAll(added)
+	all.AddAll(added.Beside(branches, settled))
 	f.memo[p] = all
 	return all
 }
 
-// written is what a call puts into its receiver or argument.
-func (f *function) written(w writer) Origins {
+// leavesOut tells whether an expression is a literal of a struct that does not set a
+// field.
+func (f *function) leavesOut(e ast.Expr, field string) bool {
+	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.AND {
+		e = u.X
+	}
+	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
+	if !ok || field == "" {
+		return false
+	}
+	for _, elt := range lit.Elts {
+		kv, ok := elt.(*ast.KeyValueExpr)
+		if !ok {
+			return false
+		}
+		if id, ok := kv.Key.(*ast.Ident); !ok || id.Name == field {
+			return false
+		}
+	}
+	return true
+}
+
+// written is what a call puts into its receiver or argument, or a field of it.
+func (f *function) written(w writer, field string) Origins {
 	fn := f.callee(w.call)
 	s := f.Of(fn, Args{f.info, w.call})
 	if s == nil {
 		return nil
 	}
-	return f.through(fn, s, w.call, w.at)
+	return f.through(fn, s, w.call, w.at, field)
 }
 
 func (f *function) evalCall(call *ast.CallExpr, result int, field string) Origins {
@@ -230,7 +257,7 @@ func (f *function) evalCall(call *ast.CallExpr, result int, field string) Origin
 	if s == nil {
 		return nil
 	}
-	return f.through(fn, s, call, catalogue.Result(result))
+	return f.through(fn, s, call, catalogue.Result(result), field)
 }
 
 func (f *function) evalBuiltin(name string, call *ast.CallExpr) Origins {
@@ -254,7 +281,7 @@ func (f *function) evalClosure(fun ast.Expr, result int, field string) Origins {
 		}
 	}
 	if !ok {
-		return nil
+		return f.evalByName(fun)
 	}
 	var branches []Origins
 	var settled []bool
@@ -272,6 +299,22 @@ func (f *function) evalClosure(fun ast.Expr, result int, field string) Origins {
 	return Either(branches, settled)
 }
 
+// evalByName is what the function in a field or variable returns, as far as the
+// name says it: s.now().
+func (f *function) evalByName(fun ast.Expr) Origins {
+	name := ""
+	switch fun := ast.Unparen(fun).(type) {
+	case *ast.SelectorExpr:
+		name = fun.Sel.Name
+	case *ast.Ident:
+		name = fun.Name
+	}
+	if v := MadeBy(name, f.info.TypeOf(fun)); v != "" {
+		return Origins{{Volatile: v, Pos: fun.Pos(), Way: []string{types.ExprString(fun)}}}
+	}
+	return nil
+}
+
 func resultOf(n *ast.ReturnStmt, result int) (ast.Expr, int) {
 	switch {
 	case result < len(n.Results) && (len(n.Results) > 1 || result == 0 && len(n.Results) == 1):
@@ -282,9 +325,9 @@ func resultOf(n *ast.ReturnStmt, result int) (ast.Expr, int) {
 	return nil, 0
 }
 
-// through is what comes out of a call at a place.
-func (f *function) through(fn *types.Func, s *Func, call *ast.CallExpr, to catalogue.Place) Origins {
-	return Through(f.Hop(fn), call.Pos(), s, to, func(l Flow) (Origins, bool) {
+// through is what comes out of a call at a place, or in a field of it.
+func (f *function) through(fn *types.Func, s *Func, call *ast.CallExpr, to catalogue.Place, field string) Origins {
+	return Through(f.Hop(fn), call.Pos(), s, to, field, func(l Flow) (Origins, bool) {
 		var all Origins
 		constants := true
 		for _, op := range operands(f.info, call, l.From) {
@@ -308,20 +351,27 @@ func (r *Result) Hop(fn *types.Func) string {
 }
 
 // Through is where a result of a call, or what a call writes into an argument,
-// comes from, pos being the place of the call. arg evaluates an argument and tells whether it is a constant.
-func Through(hop string, pos token.Pos, s *Func, to catalogue.Place, arg func(l Flow) (Origins, bool)) Origins {
+// comes from, or a field of it; pos is the place of the call. arg evaluates an
+// argument and tells whether it is a constant.
+func Through(hop string, pos token.Pos, s *Func, to catalogue.Place, field string, arg func(l Flow) (Origins, bool)) Origins {
 	var all Origins
 	given := false // another value than a new one comes in by an argument
 	for _, l := range s.Flow {
-		if l.To != to {
+		l, part, ok := l.asked(to, field)
+		if !ok {
 			continue
 		}
 		os, constant := arg(l)
 		if !constant && !os.Has(Origin.New) {
 			given = true
 		}
+		if part {
+			os = os.Given()
+		}
 		for _, o := range os {
 			o.Hashed = o.Hashed || l.Hashed
+			o.Entity = o.Entity || catalogue.NamesEntity(l.Field)
+			o.Part = o.Part && !o.Hashed && !l.Encoded
 			if hop != "" && o.Volatile != "" {
 				o.Way = append(slices.Clip(o.Way), hop)
 			}
@@ -329,7 +379,7 @@ func Through(hop string, pos token.Pos, s *Func, to catalogue.Place, arg func(l 
 		}
 	}
 	for _, n := range s.New {
-		if n.To != to || n.Partial && given {
+		if n.To != to || n.ToField != "" && n.ToField != field || n.Partial && given {
 			continue
 		}
 		way := n.Way
@@ -339,4 +389,23 @@ func Through(hop string, pos token.Pos, s *Func, to catalogue.Place, arg func(l 
 		all.Add(Origin{Volatile: n.Volatile, Partial: n.Partial, Hashed: n.Hashed, Pos: pos, Way: way})
 	}
 	return all
+}
+
+// asked is the flow to a field of a place, if this is one. part: how it gets into
+// the field is not known exactly, or it is a field of what is asked for.
+func (l Flow) asked(to catalogue.Place, field string) (_ Flow, part, ok bool) {
+	switch {
+	case l.To != to:
+		return l, false, false
+	case l.ToField == field:
+		return l, false, true
+	case field == "":
+		return l, true, true
+	case l.ToField != "":
+		return l, false, false
+	case l.Field == "" && !l.Hashed && !l.Encoded: // the field of what goes through
+		l.Field = field
+		return l, false, true
+	}
+	return l, true, true
 }

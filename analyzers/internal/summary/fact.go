@@ -29,6 +29,7 @@ type Func struct {
 // New is a result or an argument that is different after each call.
 type New struct {
 	To       catalogue.Place
+	ToField  string // of To; empty: the value itself
 	Volatile catalogue.Volatile
 	Partial  bool // only on some paths: otherwise the value comes from elsewhere
 	Hashed   bool
@@ -40,6 +41,7 @@ type Flow struct {
 	From    catalogue.Place
 	Field   string // of From; empty: the whole value
 	To      catalogue.Place
+	ToField string // of To, in which alone it is; empty: all of the value
 	Hashed  bool
 	Encoded bool // with all its exported fields
 }
@@ -94,7 +96,7 @@ func (f *Func) empty() bool {
 func (f *Func) String() string {
 	var parts []string
 	for _, n := range f.New {
-		s := fmt.Sprintf("new %v %s %s", n.To, n.Volatile, strings.Join(n.Way, "→"))
+		s := fmt.Sprintf("new %s %s %s", at(n.To, n.ToField), n.Volatile, strings.Join(n.Way, "→"))
 		if n.Partial {
 			s += " partial"
 		}
@@ -104,7 +106,7 @@ func (f *Func) String() string {
 		parts = append(parts, s)
 	}
 	for _, l := range f.Flow {
-		s := fmt.Sprintf("flow %s→%v", at(l.From, l.Field), l.To)
+		s := fmt.Sprintf("flow %s→%s", at(l.From, l.Field), at(l.To, l.ToField))
 		if l.Encoded {
 			s += " encoded"
 		}
@@ -175,13 +177,13 @@ func put[T any](all *[]T, x T, compare func(a, b T) int, way func(T) []string) b
 func (f *Func) addNew(n New) bool {
 	// A result that is new on one path and new on another is one finding.
 	return put(&f.New, n, func(a, b New) int {
-		return first(int(b.To)-int(a.To), strings.Compare(string(a.Volatile), string(b.Volatile)), truth(a.Hashed, b.Hashed), truth(a.Partial, b.Partial))
+		return first(int(b.To)-int(a.To), strings.Compare(a.ToField, b.ToField), strings.Compare(string(a.Volatile), string(b.Volatile)), truth(a.Hashed, b.Hashed), truth(a.Partial, b.Partial))
 	}, func(n New) []string { return n.Way })
 }
 
 func (f *Func) addFlow(l Flow) bool {
 	return put(&f.Flow, l, func(a, b Flow) int {
-		return first(int(b.To)-int(a.To), int(a.From)-int(b.From), strings.Compare(a.Field, b.Field), truth(a.Hashed, b.Hashed), truth(a.Encoded, b.Encoded))
+		return first(int(b.To)-int(a.To), strings.Compare(a.ToField, b.ToField), int(a.From)-int(b.From), strings.Compare(a.Field, b.Field), truth(a.Hashed, b.Hashed), truth(a.Encoded, b.Encoded))
 	}, func(Flow) []string { return nil })
 }
 

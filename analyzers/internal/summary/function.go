@@ -1,9 +1,11 @@
 package summary
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 )
@@ -21,6 +23,7 @@ type function struct {
 	defs    map[*types.Var][]def
 	writers map[*types.Var][]writer
 	calls   []*ast.CallExpr
+	choices []ast.Node // what is run on some paths only
 	returns []*ast.ReturnStmt
 	results []*types.Var
 
@@ -36,11 +39,12 @@ type def struct {
 	result int
 }
 
-// writer is a call that may write into a variable: by its receiver, or by an
-// argument.
+// writer is a call that may write into a variable, or into a field of it: by its
+// receiver, or by an argument.
 type writer struct {
-	call *ast.CallExpr
-	at   catalogue.Place
+	call  *ast.CallExpr
+	at    catalogue.Place
+	field string
 }
 
 // place is what an evaluation is about: a variable, or a field of it.
@@ -62,6 +66,40 @@ func (f *function) collect() {
 		f.results = append(f.results, sig.Results().At(i))
 	}
 	f.walk(f.decl.Body, false)
+	f.passOn()
+}
+
+// passOn has what is written into an encoder or a buffered writer be written into
+// what that writes into: enc := json.NewEncoder(h).
+func (f *function) passOn() {
+	var vars []*types.Var
+	for v, ds := range f.defs {
+		if len(ds) == 1 && len(f.writers[v]) > 0 {
+			vars = append(vars, v)
+		}
+	}
+	slices.SortFunc(vars, func(a, b *types.Var) int { return cmp.Compare(b.Pos(), a.Pos()) }) // what is made last is written into first
+	for _, v := range vars {
+		ds := f.defs[v]
+		if target, field, _ := f.root(f.writesInto(ds[0].expr)); target != nil && target != v {
+			for _, w := range f.writers[v] {
+				f.writers[target] = append(f.writers[target], writer{w.call, w.at, field})
+			}
+		}
+	}
+}
+
+// writesInto is what an encoder or buffered writer made here writes into, or nil.
+func (f *function) writesInto(e ast.Expr) ast.Expr {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return nil
+	}
+	fn := f.callee(call)
+	if fn == nil || fn.Pkg() == nil || fn.Name() != "NewEncoder" && fn.Name() != "NewWriter" || !f.Catalogue.Covers(fn.Pkg().Path()) {
+		return nil
+	}
+	return call.Args[0]
 }
 
 // walk visits statements; what a function literal returns is not returned by f.
@@ -71,6 +109,8 @@ func (f *function) walk(n ast.Node, inLiteral bool) {
 		case *ast.FuncLit:
 			f.walk(n.Body, true)
 			return false
+		case *ast.IfStmt, *ast.CaseClause, *ast.CommClause, *ast.ForStmt:
+			f.choices = append(f.choices, n)
 		case *ast.ReturnStmt:
 			if !inLiteral {
 				f.returns = append(f.returns, n)
@@ -157,8 +197,8 @@ func (f *function) call(n *ast.CallExpr) {
 			if !writable(f.info.TypeOf(op.expr), p) {
 				continue
 			}
-			if v, _, _ := f.root(op.expr); v != nil {
-				f.writers[v] = append(f.writers[v], writer{n, p})
+			if v, field, _ := f.root(op.expr); v != nil {
+				f.writers[v] = append(f.writers[v], writer{n, p, field})
 			}
 		}
 	}
@@ -188,6 +228,8 @@ func (f *function) root(e ast.Expr) (v *types.Var, field string, whole bool) {
 		switch x := e.(type) {
 		case *ast.ParenExpr:
 			e = x.X
+		case *ast.CallExpr: // json.NewEncoder(h).Encode(x)
+			e = f.writesInto(x)
 		case *ast.StarExpr:
 			e = x.X
 		case *ast.UnaryExpr:

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"go/token"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
@@ -16,6 +17,7 @@ type Origin struct {
 	Partial  bool               // on some paths the value comes from elsewhere
 	Hashed   bool               // it went through a hash
 	Encoded  bool               // it was encoded with all its exported fields
+	Part     bool               // only a field of the value comes from there
 	Entity   bool               // it was read from a field that identifies a thing made here
 	Pos      token.Pos          // the call in this function that it comes from, if it is no parameter
 	Way      []string           // from the source to here
@@ -34,7 +36,7 @@ const maxOrigins = 64
 
 func compareOrigins(a, b Origin) int {
 	return first(strings.Compare(string(a.Volatile), string(b.Volatile)), int(a.Param)-int(b.Param), strings.Compare(a.Field, b.Field),
-		truth(a.Partial, b.Partial), truth(a.Hashed, b.Hashed), truth(a.Encoded, b.Encoded), truth(a.Entity, b.Entity), int(a.Pos-b.Pos))
+		truth(a.Partial, b.Partial), truth(a.Hashed, b.Hashed), truth(a.Encoded, b.Encoded), truth(a.Part, b.Part), truth(a.Entity, b.Entity), int(a.Pos-b.Pos))
 }
 
 // Add puts one in.
@@ -52,13 +54,14 @@ func (os *Origins) AddAll(more Origins) {
 	}
 }
 
-// Given are the parameters among them. A struct as a whole is as given as its
-// fields are, and only its fields are new: a key read from one is not new because
-// the time of creation beside it is.
+// Given are the parameters among the origins of a field, as those of the whole
+// struct. A struct is as given as its fields are, and only its fields are new: a
+// key read from one is not new because the time of creation beside it is.
 func (os Origins) Given() Origins {
 	var all Origins
 	for _, o := range os {
 		if o.Volatile == "" {
+			o.Part = true
 			all.Add(o)
 		}
 	}
@@ -73,6 +76,19 @@ func (os Origins) Has(f func(Origin) bool) bool {
 		}
 	}
 	return false
+}
+
+// Beside leaves out what is put into a value on some paths only, which is where
+// nothing else has been put there: a default.
+func (os Origins) Beside(branches []Origins, settled []bool) Origins {
+	given := false
+	for i, b := range branches {
+		given = given || !settled[i] && !b.Has(Origin.New)
+	}
+	if !given {
+		return os
+	}
+	return slices.DeleteFunc(slices.Clone(os), func(o Origin) bool { return o.New() && o.Partial })
 }
 
 // Either are the origins of a value that comes from one of several places, of

@@ -3,6 +3,7 @@ package summary
 import (
 	"go/types"
 	"reflect"
+	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/analysis"
@@ -102,7 +103,10 @@ func (r *Result) Of(fn *types.Func, args catalogue.Args) *Func {
 	}
 	fn = fn.Origin()
 	if fn.Pkg() == r.pass.Pkg {
-		return r.own[fn]
+		if f := r.own[fn]; f != nil {
+			return f
+		}
+		return byName(fn)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,10 +122,50 @@ func (r *Result) Of(fn *types.Func, args catalogue.Args) *Func {
 	}
 	f := new(Func)
 	if !r.pass.ImportObjectFact(fn, f) {
-		f = nil
+		f = byName(fn)
 	}
 	r.imported[fn] = f
 	return f
+}
+
+// byName is what the name of an interface's method says, or nil.
+func byName(fn *types.Func) *Func {
+	recv := fn.Signature().Recv()
+	if recv == nil || !types.IsInterface(recv.Type()) {
+		return nil
+	}
+	owner, _, _ := strings.Cut(catalogue.FuncName(fn), ".")
+	if v := makes(fn.Signature(), owner, fn.Name()); v != "" {
+		return &Func{New: []New{{To: catalogue.Result(0), Volatile: v}}}
+	}
+	return nil
+}
+
+// makes is why what a function of this name and signature gives is new, or empty.
+func makes(sig *types.Signature, owner, name string) catalogue.Volatile {
+	if sig.Results().Len() == 0 {
+		return ""
+	}
+	for p := range sig.Params().Variables() {
+		if !namedAs(p.Type(), "context", "Context") {
+			return ""
+		}
+	}
+	t := sig.Results().At(0).Type()
+	switch v := catalogue.NamesSource(owner, name); {
+	case v == catalogue.Clock && namedAs(t, "time", "Time"), v == catalogue.Random && Textual(t):
+		return v
+	}
+	return ""
+}
+
+// MadeBy is why what a call of the function in a variable or field gives is new, by
+// the name of that variable or field, or empty.
+func MadeBy(name string, t types.Type) catalogue.Volatile {
+	if sig, ok := types.Unalias(t).Underlying().(*types.Signature); ok {
+		return makes(sig, "", name)
+	}
+	return ""
 }
 
 // Field is what directives say of a struct field, or nil.
@@ -173,7 +217,7 @@ func fromEntries(fn *types.Func, entries []*catalogue.Entry, args catalogue.Args
 		case catalogue.Flow:
 			f.addEntryFlow(fn, e)
 		case catalogue.Key:
-			if e.At != nil {
+			if e.At != nil && !e.Pairs {
 				addReach(&f.Keys, Reach{From: *e.At, Task: e.Task, Way: []string{keyName(e, name, args)}})
 			}
 		case catalogue.Effect:

@@ -2,8 +2,11 @@ package summary
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/types"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 )
@@ -17,6 +20,8 @@ type Sink struct {
 	Owner  ast.Expr    // the composite literal that the key is a field of, or the variable; nil: an argument
 	Call   *types.Func // whose argument it is; nil: a field
 	Task   bool        // a task or workflow ID
+	Var    *types.Var  // the variable that it is assigned to; nil: no variable
+	Name   bool        // only the name of a variable, or a text that begins with one, says that it is a key
 }
 
 // Sinks are the keys that a function body sets, in the order of the source.
@@ -26,6 +31,18 @@ func (r *Result) Sinks(info *types.Info, body ast.Node) []Sink {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			all = append(all, r.callSinks(info, n)...)
+			all = append(all, prefixSinks(info, n)...)
+		case *ast.BinaryExpr:
+			if startsKey(info, n.X) && Textual(info.TypeOf(n)) {
+				all = append(all, Sink{Expr: n, Way: []string{keyPrefix(info, n.X)}, Name: true})
+			}
+		case *ast.ValueSpec:
+			for i, id := range n.Names {
+				if s, ok := variableSink(info, id); ok && len(n.Values) == len(n.Names) {
+					s.Expr = n.Values[i]
+					all = append(all, s)
+				}
+			}
 		case *ast.CompositeLit:
 			all = append(all, r.literalSinks(info, n)...)
 		case *ast.AssignStmt:
@@ -68,17 +85,106 @@ func (r *Result) callSinks(info *types.Info, call *ast.CallExpr) []Sink {
 			add(k.From, Sink{Field: k.Field, Way: way, Task: k.Task})
 		}
 	}
-	if len(all) > 0 || fn.Pkg() == nil || r.Catalogue.Covers(fn.Pkg().Path()) || catalogue.IsLookup(fn.Name()) {
+	if fn.Pkg() == nil {
+		return all
+	}
+	if r.Catalogue.Covers(fn.Pkg().Path()) {
+		return append(all, r.pairedSinks(info, call, fn)...)
+	}
+	if len(all) > 0 || catalogue.IsLookup(fn.Name()) {
 		return all
 	}
 	name := r.Hop(fn)
 	params := fn.Signature().Params()
+	if at, ok := givesKey(fn); ok { // WithIdempotencyKey(v)
+		add(at, Sink{Way: []string{name}})
+		return all
+	}
 	for i := range params.Len() {
-		if p := params.At(i); catalogue.NamesKey(p.Name()) && textual(p.Type()) {
+		if p := params.At(i); catalogue.NamesKey(p.Name()) && Textual(p.Type()) {
 			add(catalogue.Place(i), Sink{Way: []string{name, p.Name()}})
 		}
 	}
 	return all
+}
+
+// pairedSinks are the values among arguments in pairs whose names are those of keys.
+func (r *Result) pairedSinks(info *types.Info, call *ast.CallExpr, fn *types.Func) []Sink {
+	var all []Sink
+	for _, e := range r.Catalogue.Func(fn) {
+		if !e.Pairs || call.Ellipsis.IsValid() {
+			continue
+		}
+		for i := int(*e.At); i+1 < len(call.Args); i += 2 {
+			if v := info.Types[call.Args[i]].Value; v != nil && catalogue.NamesKey(constantText(v)) {
+				all = append(all, Sink{Expr: call.Args[i+1], Way: []string{constantText(v)}, Call: fn})
+			}
+		}
+	}
+	return all
+}
+
+// givesKey tells whether a function is there to be given a key, by its name, and
+// which parameter it is.
+func givesKey(fn *types.Func) (catalogue.Place, bool) {
+	sig := fn.Signature()
+	if !catalogue.SetsKey(fn.Name()) || sig.Results().Len() > 0 && Textual(sig.Results().At(0).Type()) {
+		return 0, false
+	}
+	at, n := 0, 0
+	for i := range sig.Params().Len() {
+		if Textual(sig.Params().At(i).Type()) {
+			at = i
+			n++
+		}
+	}
+	return catalogue.Place(at), n == 1
+}
+
+// variableSink tells whether a variable is named as a key.
+func variableSink(info *types.Info, id *ast.Ident) (Sink, bool) {
+	v, ok := info.ObjectOf(id).(*types.Var)
+	if !ok || v.IsField() || !catalogue.NamesKey(v.Name()) || !Textual(v.Type()) {
+		return Sink{}, false
+	}
+	return Sink{Way: []string{v.Name()}, Var: v, Name: true}, true
+}
+
+// prefixSinks is a text that is printed or joined behind the prefix of a key.
+func prefixSinks(info *types.Info, call *ast.CallExpr) []Sink {
+	fn := Callee(info, call)
+	if fn == nil || fn.Pkg() == nil || len(call.Args) == 0 {
+		return nil
+	}
+	first := call.Args[0]
+	switch fn.FullName() {
+	case "fmt.Sprintf", "fmt.Sprint":
+	case "strings.Join":
+		lit, ok := ast.Unparen(first).(*ast.CompositeLit)
+		if !ok || len(lit.Elts) == 0 {
+			return nil
+		}
+		if v := info.Types[lit.Elts[0]].Value; v == nil || v.Kind() != constant.String || !catalogue.BeginsKey(constant.StringVal(v)+":") {
+			return nil
+		}
+		return []Sink{{Expr: call, Way: []string{constantText(info.Types[lit.Elts[0]].Value)}, Name: true}}
+	default:
+		return nil
+	}
+	if !startsKey(info, first) {
+		return nil
+	}
+	return []Sink{{Expr: call, Way: []string{keyPrefix(info, first)}, Name: true}}
+}
+
+// startsKey tells whether a constant is the beginning of a key.
+func startsKey(info *types.Info, e ast.Expr) bool {
+	v := info.Types[e].Value
+	return v != nil && v.Kind() == constant.String && catalogue.BeginsKey(constant.StringVal(v))
+}
+
+func keyPrefix(info *types.Info, e ast.Expr) string {
+	return catalogue.KeyPrefix(constantText(info.Types[e].Value))
 }
 
 func (r *Result) literalSinks(info *types.Info, lit *ast.CompositeLit) []Sink {
@@ -88,6 +194,9 @@ func (r *Result) literalSinks(info *types.Info, lit *ast.CompositeLit) []Sink {
 		t = types.Unalias(p.Elem())
 	}
 	st, _ := t.Underlying().(*types.Struct)
+	if s, ok := pairSink(info, lit, st); ok {
+		return []Sink{s}
+	}
 	for i, elt := range lit.Elts {
 		value := elt
 		var name string
@@ -96,7 +205,11 @@ func (r *Result) literalSinks(info *types.Info, lit *ast.CompositeLit) []Sink {
 			if id, ok := kv.Key.(*ast.Ident); ok && st != nil {
 				name = id.Name
 			} else if v := info.Types[kv.Key].Value; v != nil && st == nil && catalogue.NamesKey(constantText(v)) {
-				all = append(all, Sink{Expr: value, Way: []string{constantText(v)}, Owner: lit})
+				s := Sink{Expr: value, Way: []string{constantText(v)}, Owner: lit}
+				if est, _ := encodedStruct(info.TypeOf(value)); est != nil && fieldVar(est, "StringValue") != nil {
+					s.Field = "StringValue" // of a message's attribute
+				}
+				all = append(all, s)
 			}
 		} else if st != nil && i < st.NumFields() {
 			name = st.Field(i).Name()
@@ -104,7 +217,7 @@ func (r *Result) literalSinks(info *types.Info, lit *ast.CompositeLit) []Sink {
 		if st == nil || name == "" {
 			continue
 		}
-		if s, ok := r.fieldSink(t, fieldVar(st, name), info.TypeOf(value)); ok {
+		if s, ok := r.fieldSink(t, fieldVar(st, name), tagOf(st, name), info.TypeOf(value)); ok {
 			s.Expr, s.Owner = value, lit
 			all = append(all, s)
 		}
@@ -112,8 +225,45 @@ func (r *Result) literalSinks(info *types.Info, lit *ast.CompositeLit) []Sink {
 	return all
 }
 
+// pairSink is the value in a literal of a struct that holds a name and a value, as
+// headers of messages do, if it names a key.
+func pairSink(info *types.Info, lit *ast.CompositeLit, st *types.Struct) (Sink, bool) {
+	if st == nil || st.NumFields() > 3 {
+		return Sink{}, false
+	}
+	name := ""
+	s := Sink{Owner: lit}
+	for i, elt := range lit.Elts {
+		field, value := "", elt
+		if kv, ok := elt.(*ast.KeyValueExpr); ok {
+			id, _ := kv.Key.(*ast.Ident)
+			if id == nil {
+				return Sink{}, false
+			}
+			field, value = id.Name, kv.Value
+		} else if i < st.NumFields() {
+			field = st.Field(i).Name()
+		}
+		switch strings.ToLower(field) {
+		case "key", "name", "header", "field":
+			if v := info.Types[value].Value; v != nil && v.Kind() == constant.String {
+				name = constant.StringVal(v)
+			}
+			if conv, ok := value.(*ast.CallExpr); ok && len(conv.Args) == 1 && info.Types[conv.Fun].IsType() { // []byte("…")
+				if v := info.Types[conv.Args[0]].Value; v != nil && v.Kind() == constant.String {
+					name = constant.StringVal(v)
+				}
+			}
+		case "value", "val":
+			s.Expr = value
+		}
+	}
+	s.Way = []string{name}
+	return s, s.Expr != nil && catalogue.NamesKey(name) && Textual(info.TypeOf(s.Expr))
+}
+
 // fieldSink tells whether a field is a key: by the catalogue, or by its name.
-func (r *Result) fieldSink(t types.Type, v *types.Var, value types.Type) (Sink, bool) {
+func (r *Result) fieldSink(t types.Type, v *types.Var, tag string, value types.Type) (Sink, bool) {
 	if v == nil {
 		return Sink{}, false
 	}
@@ -132,7 +282,25 @@ func (r *Result) fieldSink(t types.Type, v *types.Var, value types.Type) (Sink, 
 			}
 		}
 	}
-	return s, catalogue.NamesKey(field) && textual(value)
+	if !Textual(value) {
+		return s, false
+	}
+	for _, kind := range []string{"json", "form", "url", "header"} { // of the name that the other side reads
+		if name, _, _ := strings.Cut(reflect.StructTag(tag).Get(kind), ","); name != "" && catalogue.NamesKey(name) {
+			s.Way = []string{name}
+			return s, true
+		}
+	}
+	return s, catalogue.NamesKey(field)
+}
+
+func tagOf(st *types.Struct, field string) string {
+	for i := range st.NumFields() {
+		if st.Field(i).Name() == field {
+			return st.Tag(i)
+		}
+	}
+	return ""
 }
 
 func fieldVar(st *types.Struct, name string) *types.Var {
@@ -154,9 +322,15 @@ func (r *Result) targetSink(info *types.Info, lhs ast.Expr) (Sink, bool) {
 			return Sink{}, false
 		}
 		v, _ := sel.Obj().(*types.Var)
-		s, ok := r.fieldSink(declaring(sel), v, sel.Type())
+		owner, tag := declaring(sel), ""
+		if st, ok := owner.Underlying().(*types.Struct); ok {
+			tag = tagOf(st, v.Name())
+		}
+		s, ok := r.fieldSink(owner, v, tag, sel.Type())
 		s.Owner = lhs.X
 		return s, ok
+	case *ast.Ident:
+		return variableSink(info, lhs)
 	case *ast.IndexExpr:
 		if _, isMap := types.Unalias(info.TypeOf(lhs.X)).Underlying().(*types.Map); !isMap {
 			return Sink{}, false
@@ -190,9 +364,9 @@ func deref(t types.Type) types.Type {
 	return t
 }
 
-// textual tells whether a value of the type can be a key: a string, bytes, or what
+// Textual tells whether a value of the type can be a key: a string, bytes, or what
 // UUID libraries use, or a pointer to one.
-func textual(t types.Type) bool {
+func Textual(t types.Type) bool {
 	if t == nil {
 		return false
 	}
@@ -216,6 +390,9 @@ func isByte(t types.Type) bool {
 func (f *function) reachKeys(s *Func) bool {
 	changed := false
 	for _, sink := range f.Sinks(f.info, f.decl.Body) {
+		if sink.Name {
+			continue // who calls this has no say in how it names its variables
+		}
 		for _, o := range f.eval(sink.Expr, sink.Result, sink.Field) {
 			if o.Volatile == "" && addReach(&s.Keys, Reach{From: o.Param, Field: o.Field, Task: sink.Task, Way: slices.Clone(sink.Way)}) {
 				changed = true

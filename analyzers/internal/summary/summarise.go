@@ -31,6 +31,7 @@ func (f *function) summarise() bool {
 	changed := false
 	if sd := f.said[f.obj]; sd == nil || sd.volatile == "" {
 		changed = f.outcome(s)
+		changed = f.setters(s) || changed
 	}
 	changed = f.reachKeys(s) || changed
 	changed = f.reachHashes(s) || changed
@@ -44,39 +45,96 @@ func (f *function) summarise() bool {
 	return f.effects(s) || changed
 }
 
-// outcome records what is new in the results, and which parameters reach them.
+// outcome records what is new in the results and in their fields, and which
+// parameters reach them.
 func (f *function) outcome(s *Func) bool {
 	changed := false
 	for i, v := range f.results {
 		if isError(v.Type()) {
 			continue
 		}
-		var branches []Origins
-		var settled []bool
-		for _, ret := range f.returns {
-			if len(ret.Results) == 0 {
-				branches, settled = append(branches, f.evalVar(place{v: v})), append(settled, false)
-				continue
+		to := catalogue.Result(i)
+		whole := f.returned(i, v, "")
+		st, _ := encodedStruct(v.Type())
+		for _, o := range whole {
+			if st == nil || !o.Part { // what is in a field is said of the field
+				changed = s.addOutcome(to, "", o) || changed
 			}
-			e, result := resultOf(ret, i)
-			if e == nil {
-				continue
-			}
-			branches = append(branches, f.eval(e, result, ""))
-			settled = append(settled, f.zero(e) || f.again(e))
 		}
-		for _, o := range Either(branches, settled) {
-			changed = f.addResult(s, catalogue.Result(i), o) || changed
+		if st == nil {
+			continue
+		}
+		for field := range st.Fields() {
+			for _, o := range f.returned(i, v, field.Name()) {
+				if !whole.covers(o) {
+					changed = s.addOutcome(to, field.Name(), o) || changed
+				}
+			}
 		}
 	}
 	return changed
 }
 
-func (f *function) addResult(s *Func, to catalogue.Place, o Origin) bool {
-	if o.Volatile != "" {
-		return s.addNew(New{To: to, Volatile: o.Volatile, Partial: o.Partial, Hashed: o.Hashed, Way: slices.Clone(o.Way)})
+// returned is where a result, or a field of it, comes from.
+func (f *function) returned(i int, v *types.Var, field string) Origins {
+	var branches []Origins
+	var settled []bool
+	for _, ret := range f.returns {
+		if len(ret.Results) == 0 {
+			branches, settled = append(branches, f.evalVar(place{v, field})), append(settled, false)
+			continue
+		}
+		e, result := resultOf(ret, i)
+		if e == nil {
+			continue
+		}
+		branches = append(branches, f.eval(e, result, field))
+		settled = append(settled, f.zero(e) || f.again(e))
 	}
-	return s.addFlow(Flow{From: o.Param, Field: o.Field, To: to, Hashed: o.Hashed, Encoded: o.Encoded})
+	return Either(branches, settled)
+}
+
+// setters records what is put into fields of what the parameters point to. What
+// is put there on some paths only is new only where nothing else is there.
+func (f *function) setters(s *Func) bool {
+	if !Own(f.pass.Module) {
+		return false
+	}
+	changed := false
+	for v, at := range f.params {
+		if _, pointer := types.Unalias(v.Type()).Underlying().(*types.Pointer); !pointer {
+			continue
+		}
+		for _, d := range f.defs[v] {
+			if d.field == "" || d.field[0] == '[' || !d.whole {
+				continue
+			}
+			for _, o := range f.eval(d.expr, d.result, "") {
+				o.Partial = o.Partial || o.Volatile != "" && slices.ContainsFunc(f.choices, func(n ast.Node) bool { return n.Pos() <= d.expr.Pos() && d.expr.End() <= n.End() })
+				if o.Volatile != "" || o.Param != at {
+					changed = s.addOutcome(at, d.field, o) || changed
+				}
+			}
+		}
+	}
+	return changed
+}
+
+// covers tells whether an origin of a field follows from those of the whole value.
+func (os Origins) covers(field Origin) bool {
+	return os.Has(func(o Origin) bool {
+		if o.Part || o.Volatile != field.Volatile || o.Hashed != field.Hashed || o.Encoded != field.Encoded {
+			return false
+		}
+		return o.Volatile != "" || o.Param == field.Param && (o.Field == "" || o.Field == field.Field)
+	})
+}
+
+func (s *Func) addOutcome(to catalogue.Place, field string, o Origin) bool {
+	if o.Volatile != "" {
+		return s.addNew(New{To: to, ToField: field, Volatile: o.Volatile, Partial: o.Partial, Hashed: o.Hashed, Way: slices.Clone(o.Way)})
+	}
+	return s.addFlow(Flow{From: o.Param, Field: o.Field, To: to, ToField: field, Hashed: o.Hashed, Encoded: o.Encoded})
 }
 
 // zero tells whether an expression is a constant or nil, or an empty literal, as

@@ -1,6 +1,7 @@
 package valueflow
 
 import (
+	"go/ast"
 	"go/constant"
 	"go/token"
 	"go/types"
@@ -69,7 +70,7 @@ func (w *function) call(v ssa.CallInstruction, to catalogue.Place, field string)
 	if call := w.calls[c.Pos()]; call != nil {
 		pos = call.Pos()
 	}
-	return summary.Through(w.facts.Hop(fn), pos, s, to, func(l summary.Flow) (summary.Origins, bool) {
+	return summary.Through(w.facts.Hop(fn), pos, s, to, field, func(l summary.Flow) (summary.Origins, bool) {
 		arg := operand(c, l.From)
 		if arg == nil {
 			return nil, true
@@ -96,6 +97,9 @@ func (w *function) builtin(name string, c *ssa.CallCommon, to catalogue.Place) s
 func (w *function) literal(c *ssa.CallCommon, to catalogue.Place, field string) summary.Origins {
 	i, ok := to.IsResult()
 	fn := c.StaticCallee()
+	if ok && fn == nil && i == 0 {
+		return w.byName(c)
+	}
 	if !ok || fn == nil || fn.Object() != nil || fn.Parent() == nil {
 		return nil
 	}
@@ -108,6 +112,26 @@ func (w *function) literal(c *ssa.CallCommon, to catalogue.Place, field string) 
 		}
 	}
 	return summary.Either(branches, settled)
+}
+
+// byName is what the function in a field or variable returns, as far as the name
+// says it.
+func (w *function) byName(c *ssa.CallCommon) summary.Origins {
+	call := w.calls[c.Pos()]
+	if call == nil {
+		return nil
+	}
+	name := ""
+	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.SelectorExpr:
+		name = fun.Sel.Name
+	case *ast.Ident:
+		name = fun.Name
+	}
+	if v := summary.MadeBy(name, c.Value.Type()); v != "" {
+		return summary.Origins{{Volatile: v, Pos: call.Pos(), Way: []string{types.ExprString(call.Fun)}}}
+	}
+	return nil
 }
 
 // written is what stores and calls put into what a value refers to, wherever in
@@ -129,7 +153,11 @@ func (w *function) written(v ssa.Value, field string) summary.Origins {
 		case *ssa.FieldAddr:
 			switch name := fieldName(v.Type(), instr.Field); field {
 			case name:
-				added.AddAll(w.written(instr, ""))
+				if os := w.written(instr, ""); given(instr) {
+					branches, settled = append(branches, os), append(settled, false)
+				} else {
+					added.AddAll(os)
+				}
 			case "":
 				added.AddAll(w.written(instr, "").Given())
 			}
@@ -144,12 +172,22 @@ func (w *function) written(v ssa.Value, field string) summary.Origins {
 		case *ssa.Slice, *ssa.MakeInterface, *ssa.ChangeType, *ssa.ChangeInterface:
 			added.AddAll(w.writtenBy(instr.(ssa.Value), field))
 		case ssa.CallInstruction:
-			added.AddAll(w.writtenByCall(instr, v))
+			added.AddAll(w.writtenByCall(instr, v, field))
 		}
 	}
 	all := summary.Either(branches, settled)
-	all.AddAll(added)
+	all.AddAll(added.Beside(branches, settled))
 	return all
+}
+
+// given tells whether something else than a constant is put into a field.
+func given(field *ssa.FieldAddr) bool {
+	for _, instr := range *field.Referrers() {
+		if store, ok := instr.(*ssa.Store); ok && store.Addr == field && constantOf(store.Val) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // loads tells whether a value is what an address holds: a named result is stored
@@ -175,7 +213,7 @@ func (w *function) writtenBy(v ssa.Value, field string) summary.Origins {
 	return w.written(v, field)
 }
 
-func (w *function) writtenByCall(instr ssa.CallInstruction, v ssa.Value) summary.Origins {
+func (w *function) writtenByCall(instr ssa.CallInstruction, v ssa.Value, field string) summary.Origins {
 	if _, isValue := instr.(*ssa.Call); !isValue {
 		return nil // go and defer: later
 	}
@@ -187,7 +225,7 @@ func (w *function) writtenByCall(instr ssa.CallInstruction, v ssa.Value) summary
 	}
 	for _, p := range places {
 		if operand(c, p) == v {
-			all.AddAll(w.call(instr, p, ""))
+			all.AddAll(w.call(instr, p, field))
 		}
 	}
 	return all

@@ -92,11 +92,18 @@ func (w *function) useByCall(call *ssa.Call, v ssa.Value) (ssa.Value, string) {
 		if s != nil && slices.ContainsFunc(s.Keys, func(r summary.Reach) bool { return r.From == p }) {
 			return nil, "" // a key, by whatever name
 		}
+		if s != nil { // NewOrder(id)
+			for _, l := range s.Flow {
+				if l.From == p && catalogue.NamesEntity(l.ToField) {
+					return nil, l.ToField
+				}
+			}
+		}
 		return nil, params.At(i).Name()
 	}
 	if s != nil {
 		for _, l := range s.Flow {
-			if operand(c, l.From) == v && l.To == catalogue.Result(0) && !l.Hashed {
+			if operand(c, l.From) == v && l.To == catalogue.Result(0) && l.ToField == "" && !l.Hashed {
 				return call, ""
 			}
 		}

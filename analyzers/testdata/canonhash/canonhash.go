@@ -1,6 +1,7 @@
 package canonhash
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -43,15 +44,15 @@ func dedupFixed(id uuid.UUID, day time.Time, order string) string {
 
 func dedupPrefixed(prefix, order string) string { return prefix + order }
 
-func dedupFormat(a, b string, n, m int) []string {
+func dedupKeysOf(a, b string, n, m int) []string {
 	return []string{
-		fmt.Sprintf("%s%s", a, b), // want `a, b → dedupFormat`
+		fmt.Sprintf("%s%s", a, b), // want `a, b → dedupKeysOf`
 		fmt.Sprintf("%s:%s", a, b),
 		fmt.Sprintf("%q%q", a, b),
-		fmt.Sprintf("%d%d", n, m), // want `n, m → dedupFormat`
+		fmt.Sprintf("%d%d", n, m), // want `n, m → dedupKeysOf`
 		fmt.Sprintf("%08d%08d", n, m),
 		fmt.Sprintf("100%%%s", a),
-		fmt.Sprint(a, b), // want `a, b → dedupFormat`
+		fmt.Sprint(a, b), // want `a, b → dedupKeysOf`
 		fmt.Sprint(n, m),
 		fmt.Sprintln(a, b),
 	}
@@ -144,9 +145,9 @@ type item struct {
 
 type plain struct{ A, B int }
 
-func dedupValues(p *int, i item, q plain, m map[string]int, x any, f float64, a amount, u uuid.UUID) []string {
+func dedupKeysOfValues(p *int, i item, q plain, m map[string]int, x any, f float64, a amount, u uuid.UUID) []string {
 	return []string{
-		fmt.Sprintf("%v", p), // want `key holds the address of a value, new in every process: p → dedupValues`
+		fmt.Sprintf("%v", p), // want `key holds the address of a value, new in every process: p → dedupKeysOfValues`
 		fmt.Sprintf("%v", i), // want `key holds the address of a value, new in every process, in field Next: i`
 		fmt.Sprintf("%v", q),
 		fmt.Sprintf("%v", m), // want `key holds a map as fmt prints it`
@@ -195,7 +196,7 @@ func normalise(raw string) string {
 	if err != nil {
 		return ""
 	}
-	return strings.ToLower(u.Host) + "/" + strings.TrimRight(u.Path, "/") // want `key leaves the query of a URL out, by which most pages differ: normalise → Fingerprint`
+	return strings.ToLower(u.Host) + "/" + strings.TrimRight(u.Path, "/") // want `key leaves the query of a URL out, by which most pages differ: normalise →`
 }
 
 type job struct{ URL string }
@@ -221,4 +222,94 @@ func withQuery(raw string) (dedupKey string) {
 		return ""
 	}
 	return u.Host + "/" + u.Path + "?" + u.Query().Encode()
+}
+
+type prefixed struct{ ns string }
+
+func (p prefixed) prefix() string { return p.ns + ":" }
+
+func (p prefixed) dedupKey(k string) string { return p.prefix() + k }
+
+func dedupHourly(user string, at time.Time) string { return user + at.Truncate(time.Hour).String() }
+
+func namedResult(sku string, price float64) (dedupKey string) {
+	return fmt.Sprintf("%s:%v", sku, price) // want `key holds a floating point number as text, .*: price → dedupKey`
+}
+
+func buffered(a, b string) (fingerprint string) {
+	var buf bytes.Buffer
+	buf.WriteString(a) // want `a, b → fingerprint`
+	buf.WriteString(b)
+	return buf.String()
+}
+
+func bytesJoined(a, b string) (dedupKey string) {
+	sum := sha256.Sum256(bytes.Join([][]byte{[]byte(a), []byte(b)}, nil)) // want `a, b → dedupKey`
+	return hex.EncodeToString(sum[:])
+}
+
+func bytesAppended(a, b string) (dedupKey string) {
+	buf := append([]byte(a), b...) // want `a, b → dedupKey`
+	return string(append(append([]byte(a), ':'), b...)) + ":" + hex.EncodeToString(buf)
+}
+
+func added(parts []string) (dedupKey string) {
+	for _, p := range parts {
+		dedupKey += p // want `p of each round of the loop → dedupKey`
+	}
+	return dedupKey
+}
+
+func addedFramed(parts []string) (dedupKey string) {
+	for _, p := range parts {
+		dedupKey += p + ";"
+	}
+	return dedupKey
+}
+
+func listed(m map[string]string) (fingerprint string) {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k+"="+m[k]) // want `key depends on the order in which a map is iterated`
+	}
+	return strings.Join(keys, "&")
+}
+
+func listedSorted(m map[string]string) (fingerprint string) {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k+"="+m[k])
+	}
+	sort.Strings(keys)
+	return strings.Join(keys, "&")
+}
+
+func ownURL(raw string) (dedupKey string) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Host + u.Path // want `key leaves the query of a URL out, by which most pages differ: u.Path → dedupKey`
+}
+
+// A list that is rid of duplicates is no key.
+func DeDuplication(list []string) []string {
+	seen := map[string]bool{}
+	for _, s := range list {
+		seen[s] = true
+	}
+	var all []string
+	for s := range seen {
+		all = append(all, s)
+	}
+	return all
+}
+
+// sync is idempotent.
+func sync(m map[string]int) string {
+	text := ""
+	for k := range m {
+		text += k
+	}
+	return text
 }

@@ -359,3 +359,36 @@ func remindAgain(m secondMailer, to, invoice string) (err error) {
 	}
 	return err
 }
+
+// A function that is handed over by its name.
+
+func (c *client) chargeCustomer() error {
+	_, err := c.http.Post(url, "application/json", nil)
+	return err
+}
+
+func (c *client) chargeAgain() error {
+	return retryTimes(3, c.chargeCustomer) // want `retrykey.retryTimes → client.chargeCustomer → Client.Post`
+}
+
+func (c *client) ping() error {
+	_, err := c.http.Post(url, "application/json", nil)
+	return err
+}
+
+func (c *client) pingAgain() error { return retryTimes(3, c.ping) }
+
+// A message that carries its own ID tells who gets it that it has come before.
+
+type orderEvent struct{ ID, Text string }
+
+type publisher interface{ PublishEvent(e *orderEvent) error }
+
+func announce(p publisher, e *orderEvent) (err error) {
+	for range 3 {
+		if err = p.PublishEvent(e); err == nil {
+			return nil
+		}
+	}
+	return err
+}

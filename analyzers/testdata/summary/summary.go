@@ -91,7 +91,7 @@ func SendOrder(r *http.Request, o Order) { // want SendOrder:"^key 1.ID Send→I
 	Send(r, o.ID)
 }
 
-func Options(key string) options { // want Options:"flow 0→result0; key 0 DedupKey"
+func Options(key string) options { // want Options:"flow 0→result0.DedupKey; key 0 DedupKey"
 	return options{DedupKey: key}
 }
 
@@ -149,4 +149,44 @@ func EncodedAny(v any) string { // want EncodedAny:"^flow 0→result0 encoded ha
 
 func EncodedPart(id string) string { // want EncodedPart:"^flow 0→result0 hashed; hash 0$"
 	return EncodedAny(Event{Order: id})
+}
+
+type Item struct {
+	Order, Key string
+	Made       time.Time
+}
+
+func NewItem(order string) *Item { // want NewItem:"^new result0.Key random uuid.NewString; new result0.Made clock time.Now; flow 0→result0.Order$"
+	return &Item{Order: order, Key: uuid.NewString(), Made: time.Now()}
+}
+
+func Renamed(i *Item, order string) *Item { // want Renamed:"^flow 1→0.Order; flow 0→result0; flow 1→result0.Order$"
+	i.Order = order
+	return i
+}
+
+func KeyOfItem(order string) string { // want KeyOfItem:"^new result0 random uuid.NewString→NewItem$"
+	return NewItem(order).Key
+}
+
+func OrderOfItem(order string) string { // want OrderOfItem:"^flow 0→result0$"
+	return Renamed(NewItem("x"), order).Order
+}
+
+func (i *Item) Defaults() { // want Defaults:"^new recv.Key random uuid.NewString partial$"
+	if i.Key == "" {
+		i.Key = uuid.NewString()
+	}
+}
+
+func Unset(order string) string { // want Unset:"^new result0 random uuid.NewString→Item.Defaults partial$"
+	i := Item{Order: order}
+	i.Defaults()
+	return i.Key
+}
+
+func Set(order string) string { // want Set:"^flow 0→result0$"
+	i := Item{Key: order}
+	i.Defaults()
+	return i.Key
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -100,4 +101,60 @@ func page(p probe) alert {
 
 func sinkOfOther(order string) alert {
 	return alert{DedupKey: digest(order + time.Now().String())} // of randomkey
+}
+
+func encodedInto(e Event) string {
+	h := sha256.New()
+	if err := json.NewEncoder(h).Encode(e); err != nil { // want `hash changes with every delivery: Event.ReceivedAt, RequestID → hash`
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func encodedByVariable(e Event) string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	if err := enc.Encode(e); err != nil { // want `Event.ReceivedAt, RequestID → hash`
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func requestHeader(r *http.Request, body string) string {
+	return digest(body + "|" + r.Header.Get("X-Request-Id")) // want `Header.Get → hash`
+}
+
+func otherHeader(r *http.Request, body string) string {
+	return digest(body + "|" + r.Header.Get("X-Tenant"))
+}
+
+type notice struct {
+	User string
+	Sent time.Time
+}
+
+func newNotice(user string) notice { return notice{User: user, Sent: time.Now()} }
+
+func noticeKey(user string) (dedupKey string) {
+	n := newNotice(user) // want `time.Now → newNotice → dedupKey`
+	return digest(n.User + "|" + n.Sent.String())
+}
+
+func noticeUser(user string) (dedupKey string) {
+	n := newNotice(user)
+	return digest(n.User)
+}
+
+// What has been hashed is reported where it was, and not by those that call it.
+func callsContent(e Event) alert { return alert{DedupKey: contentOf(e)} }
+
+type row struct {
+	ID        string
+	Version   int
+	UpdatedAt time.Time
+}
+
+// The state of the row is what the work is about.
+func dedupState(r row) string {
+	return digest(fmt.Sprintf("%q:%d:%s", r.ID, r.Version, r.UpdatedAt))
 }
