@@ -154,7 +154,7 @@ func (c *checker) collected(stmt ast.Stmt) (types.Object, []part) {
 // sorts tells whether a variable is given to a function that orders it, or that may.
 func (c *checker) sorts(obj types.Object) bool {
 	found := false
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return !found

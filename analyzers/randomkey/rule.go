@@ -45,7 +45,7 @@ func goesOn(p *rule.Pass, sinks []summary.Sink, v *types.Var) bool {
 	return slices.ContainsFunc(sinks, func(s summary.Sink) bool {
 		found := false
 		if !s.Name {
-			ast.Inspect(s.Expr, func(n ast.Node) bool {
+			p.Inspect(s.Expr, func(n ast.Node) bool {
 				if id, ok := n.(*ast.Ident); ok && p.TypesInfo.Uses[id] == v {
 					found = true
 				}
@@ -64,7 +64,7 @@ func returned(p *rule.Pass, fn *rule.Function) []summary.Sink {
 		return nil
 	}
 	var all []summary.Sink
-	ast.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false

@@ -179,7 +179,7 @@ func (c *checker) versioned(field string) bool {
 		return false
 	}
 	var times, versions []string
-	ast.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {
 			switch sel.Sel.Name {
 			case field:

@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 	"github.com/idemgen/idem/analyzers/internal/rule"
@@ -23,30 +24,28 @@ func ofClient(p *rule.Pass, fn *rule.Function, call *ast.CallExpr, said voice) (
 		return Retry{}, false
 	}
 	path := callee.Pkg().Path()
-	name, set, off := option(p, path)
+	o := p.Once("clients of "+path, func() any { return options(p, path) }).(clientOptions)
 	for _, e := range p.Catalogue.Func(callee) {
 		if e.Kind == catalogue.Retry && e.Itself && e.Holds(summary.Args{Info: p.TypesInfo, Call: call}) {
-			set, name = true, path[lastSlash(path)+1:]
+			o.set, o.name = true, path[strings.LastIndexByte(path, '/')+1:]
 		}
 	}
-	if !set || off {
+	if !o.set || o.off {
 		return Retry{}, false
 	}
-	return Retry{Node: call, Body: call, Act: act, Name: name, Bounded: true, Once: true}, true
+	return Retry{Node: call, Body: call, Act: act, Name: o.name, Bounded: true, Once: true}, true
 }
 
-func lastSlash(path string) int {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			return i
-		}
-	}
-	return -1
+// clientOptions are what a package tells the clients of a library.
+type clientOptions struct {
+	name string // of what has them send again
+	set  bool
+	off  bool // how often is set to 0
 }
 
-// option is what in this package has the clients of a library send again, by the
-// catalogue. off: a field that says how often is set to 0.
-func option(p *rule.Pass, path string) (name string, set, off bool) {
+// options are what in this package has the clients of a library send again, by the
+// catalogue.
+func options(p *rule.Pass, path string) (o clientOptions) {
 	zero := func(e ast.Expr) bool {
 		v := p.TypesInfo.Types[e].Value
 		return v != nil && constant.Compare(constant.ToInt(v), token.EQL, constant.MakeInt64(0))
@@ -61,7 +60,7 @@ func option(p *rule.Pass, path string) (name string, set, off bool) {
 		}
 		for _, e := range p.Catalogue.Field(named.Obj(), v.Name()) {
 			if e.Kind == catalogue.Retry && e.Clients {
-				name, set, off = named.Obj().Name()+"."+v.Name(), set || !zero(value), off || zero(value)
+				o.name, o.set, o.off = named.Obj().Name()+"."+v.Name(), o.set || !zero(value), o.off || zero(value)
 			}
 		}
 	}
@@ -75,7 +74,7 @@ func option(p *rule.Pass, path string) (name string, set, off bool) {
 				}
 				for _, e := range p.Catalogue.Func(callee) {
 					if e.Kind == catalogue.Retry && e.Clients && optional(e, summary.Args{Info: p.TypesInfo, Call: n}) {
-						name, set = catalogue.FuncName(callee), true
+						o.name, o.set = catalogue.FuncName(callee), true
 					}
 				}
 			case *ast.AssignStmt:
@@ -102,7 +101,7 @@ func option(p *rule.Pass, path string) (name string, set, off bool) {
 			return true
 		})
 	}
-	return name, set, off
+	return o
 }
 
 // optional tells whether an option is given: one that is no constant may be anything

@@ -166,6 +166,7 @@ type Pass struct {
 	logs  map[*ast.CallExpr]bool
 	decls map[*types.Func]*ast.FuncDecl
 	impls map[types.Type][]types.Type // by interface: what implements it
+	once  map[string]any
 
 	haveContracts bool
 	contracts     []Contract
@@ -245,6 +246,19 @@ func (p *Pass) one(fn *Function, check func(*Pass, *Function)) {
 // programs have written comes to hours. Those that people write stay below a
 // hundredth of it.
 const maxVisits = 2_000_000
+
+// Once is what f finds, which looks through the whole package, and is asked once.
+func (p *Pass) Once(question string, f func() any) any {
+	answer, ok := p.once[question]
+	if !ok {
+		if p.once == nil {
+			p.once = map[string]any{}
+		}
+		answer = f()
+		p.once[question] = answer
+	}
+	return answer
+}
 
 // errTooLarge is how a rule leaves a function that would take too long.
 var errTooLarge = errors.New("too large")
