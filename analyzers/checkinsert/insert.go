@@ -113,7 +113,7 @@ func (c *checker) failed(g rule.Guard) {
 		return
 	}
 	what := c.taken(g)
-	if what == "" {
+	if what == "" || len(c.Facts.Sinks(c.TypesInfo, c.fn.Decl.Body)) > 0 { // a key is recorded with it
 		return
 	}
 	how := "error only logged"

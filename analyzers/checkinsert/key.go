@@ -21,6 +21,14 @@ func (c *checker) keysOf(call *ast.CallExpr) []ast.Expr {
 			if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok && u.Op == token.AND {
 				continue
 			}
+			if lit, ok := ast.Unparen(arg).(*ast.CompositeLit); ok { // bson.M{"event": id}
+				for _, elt := range lit.Elts {
+					if kv, ok := elt.(*ast.KeyValueExpr); ok && c.TypesInfo.Types[kv.Value].Value == nil {
+						keys = append(keys, kv.Value)
+					}
+				}
+				continue
+			}
 			if tv.Value == nil && !isContext(tv.Type) {
 				keys = append(keys, arg)
 			}

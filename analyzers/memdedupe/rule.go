@@ -80,10 +80,21 @@ func (c *checker) op(n ast.Node) (op, bool) {
 		return op{}, false
 	}
 	m := c.memory(callee)
-	if m == 0 {
+	if m == 0 || m.Has(summary.Checks) && !answers(callee) {
 		return op{}, false
 	}
 	return op{call, m, sel.X, types.ExprString(sel.X), short(types.ExprString(sel.X) + "." + sel.Sel.Name)}, true
+}
+
+// answers tells whether a function gives what it has found: one that only fails has
+// something done once.
+func answers(fn *types.Func) bool {
+	for v := range fn.Signature().Results().Variables() {
+		if isBool(v.Type()) {
+			return true
+		}
+	}
+	return false
 }
 
 // memory is what a function does with marks: of an interface's method, what all
@@ -138,7 +149,31 @@ func (c *checker) guards(check op) bool {
 		c.report(check, append([]string{check.name}, a.Way...), a.Call)
 		return true
 	}
+	if work := c.work(check, cond); strong && work != nil {
+		c.report(check, []string{check.name, rule.CallName(work)}, work)
+		return true
+	}
 	return false
+}
+
+// work is a handler that a check decides about, by its name.
+func (c *checker) work(check op, cond *ast.IfStmt) *ast.CallExpr {
+	var work *ast.CallExpr
+	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || work != nil || !c.reached(cond, call) || c.claimed(check, call) {
+			return work == nil
+		}
+		callee := summary.Callee(c.TypesInfo, call)
+		if callee == nil || callee.Pkg() == nil || c.Catalogue.Covers(callee.Pkg().Path()) || c.Logs(call) {
+			return true
+		}
+		if words := catalogue.Words(callee.Name()); slices.Contains([]string{"handle", "process", "execute", "dispatch"}, words[0]) {
+			work = call
+		}
+		return work == nil
+	})
+	return work
 }
 
 // marks tells whether one operation marks what another has not found.
@@ -301,15 +336,15 @@ func (c *checker) recognises() {
 			first = &c.ops[i]
 		}
 	}
-	if first == nil || !(all.Has(summary.Marks) && isBool(rs.At(0).Type()) || c.answers(*first)) {
+	if first == nil || !(all.Has(summary.Marks) && isBool(rs.At(0).Type()) || c.looksUp(*first)) {
 		return
 	}
 	c.report(*first, []string{catalogue.FuncName(c.obj), first.name}, nil)
 }
 
-// answers tells whether a method looks up what another method of a store of keys or
+// looksUp tells whether a method looks up what another method of a store of keys or
 // duplicates, which is in memory alone, has put there.
-func (c *checker) answers(check op) bool {
+func (c *checker) looksUp(check op) bool {
 	recv := c.obj.Signature().Recv()
 	if recv == nil || !c.obj.Exported() || !recognising(c.Pkg.Name()+" "+catalogue.FuncName(c.obj)) {
 		return false

@@ -99,7 +99,7 @@ func (p *Pass) guardsOf(fn *Function, a *ast.AssignStmt) []Guard {
 }
 
 func (p *Pass) guardsBy(fn *Function, s ast.Stmt, call *ast.CallExpr, v vars) []Guard {
-	look := innermost(call)
+	look := p.lookup(fn, call)
 	if v.value == nil && v.err == nil || !Looks(p.TypesInfo, look) {
 		return nil
 	}
@@ -181,6 +181,39 @@ func (p *Pass) filled(call *ast.CallExpr) types.Object {
 	return nil
 }
 
+// lookup is the call that looks something up: the one that a variable comes from
+// whose Scan is called.
+func (p *Pass) lookup(fn *Function, call *ast.CallExpr) *ast.CallExpr {
+	look := innermost(call)
+	sel, ok := ast.Unparen(look.Fun).(*ast.SelectorExpr)
+	if !ok || !unwraps(sel.Sel.Name) {
+		return look
+	}
+	id, ok := ast.Unparen(sel.X).(*ast.Ident)
+	if !ok {
+		return look
+	}
+	obj := p.TypesInfo.ObjectOf(id)
+	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || a.Pos() > call.Pos() {
+			return true
+		}
+		if l, ok := a.Lhs[0].(*ast.Ident); ok && obj != nil && p.TypesInfo.ObjectOf(l) == obj {
+			if made, ok := ast.Unparen(a.Rhs[0]).(*ast.CallExpr); ok {
+				look = innermost(made)
+			}
+		}
+		return true
+	})
+	return look
+}
+
+// unwraps tells whether a method only gives what the lookup before it has found.
+func unwraps(name string) bool {
+	return slices.Contains([]string{"Result", "Val", "Err", "Bool", "Int", "Int64", "Scan", "Decode"}, name)
+}
+
 // innermost is the lookup itself: the client's call in rdb.Get(ctx, key).Result().
 func innermost(call *ast.CallExpr) *ast.CallExpr {
 	for {
@@ -188,9 +221,7 @@ func innermost(call *ast.CallExpr) *ast.CallExpr {
 		if !ok {
 			return call
 		}
-		switch sel.Sel.Name {
-		case "Result", "Val", "Err", "Bool", "Int", "Int64", "Scan":
-		default:
+		if !unwraps(sel.Sel.Name) {
 			return call
 		}
 		inner, ok := ast.Unparen(sel.X).(*ast.CallExpr)
@@ -338,7 +369,7 @@ func absent(name string) bool {
 // Looks tells whether a call asks whether something is there.
 func Looks(info *types.Info, call *ast.CallExpr) bool {
 	callee := summary.Callee(info, call)
-	if callee == nil || len(call.Args) == 0 {
+	if callee == nil || len(call.Args) == 0 || len(call.Args) == 1 && isError(info.TypeOf(call.Args[0])) { // IsNotFound(err)
 		return false
 	}
 	words := Verbs(callee.Name())
@@ -354,6 +385,10 @@ func Looks(info *types.Info, call *ast.CallExpr) bool {
 	}
 	b, ok := rs.At(0).Type().Underlying().(*types.Basic)
 	return ok && b.Info()&types.IsBoolean != 0 && (len(words) == 1 || words[0] == "was" || words[0] == "already")
+}
+
+func isError(t types.Type) bool {
+	return t != nil && types.Identical(t, types.Universe.Lookup("error").Type())
 }
 
 // Verbs are the words of a method's name, the first of which says what it does: of

@@ -494,3 +494,55 @@ func (s *svc) silentKeyed(ctx context.Context, id string) error {
 	}
 	return s.orders.UpdateStatus(ctx, id, StatusPaid)
 }
+
+type collection struct{}
+
+type single struct{}
+
+func (single) Decode(v any) error { return nil }
+
+type M map[string]any
+
+func (collection) FindOne(ctx context.Context, filter any) single         { return single{} }
+func (collection) InsertOne(ctx context.Context, doc any) (string, error) { return "", nil }
+
+var errNoDocuments = errors.New("no documents")
+
+type mongoSvc struct {
+	svc
+	deliveries collection
+}
+
+// documents
+func (s *mongoSvc) foundMongo(ctx context.Context, ev Event) error {
+	var doc M
+	err := s.deliveries.FindOne(ctx, M{"event_id": ev.ID}).Decode(&doc) // want checkinsert
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, errNoDocuments) {
+		return err
+	}
+	if err := s.send(ctx, ev); err != nil {
+		return err
+	}
+	_, err = s.deliveries.InsertOne(ctx, WebhookEvent{EventID: ev.ID, ProcessedAt: time.Now()})
+	return err
+}
+
+// a row in a variable
+func (s *svc) foundRow(ctx context.Context, ev Event) error {
+	row := s.pool.QueryRow(ctx, "SELECT count(*) FROM sent_events WHERE event_id = $1", ev.ID) // want checkinsert
+	var n int
+	if err := row.Scan(&n); err != nil {
+		return err
+	}
+	if n > 0 {
+		return nil
+	}
+	if err := s.send(ctx, ev); err != nil {
+		return err
+	}
+	_, err := s.pool.Exec(ctx, "INSERT INTO sent_events (event_id) VALUES ($1)", ev.ID)
+	return err
+}

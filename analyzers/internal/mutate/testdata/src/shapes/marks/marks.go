@@ -548,3 +548,22 @@ func (b *Bot) silentWalk(ctx context.Context, id string, visited map[string]bool
 	b.send(ctx, Event{ID: id})
 	b.silentWalk(ctx, id+"x", visited)
 }
+
+type pipeline struct {
+	mu              sync.Mutex
+	processedEvents map[string]time.Time
+}
+
+func (p *pipeline) processEvent(ev Event) { log.Print(ev.ID) }
+
+// work that is not seen, in a goroutine
+func (p *pipeline) foundWork(ev Event) {
+	p.mu.Lock()
+	if _, dup := p.processedEvents[ev.ID]; dup { // want memdedupe
+		p.mu.Unlock()
+		return
+	}
+	p.processedEvents[ev.ID] = time.Now()
+	p.mu.Unlock()
+	go p.processEvent(ev)
+}
