@@ -58,7 +58,7 @@ func (c *checker) acknowledged(ack *ast.CallExpr) {
 func (c *checker) ackedFirst(ack *ast.CallExpr) {
 	_, deferred := c.fn.Parent(ack).(*ast.DeferStmt)
 	for _, a := range c.acts {
-		if !c.fn.Before(ack, a.Call) || !c.acksFor(ack, a.Call) || c.waits(ack, a.Call) && !deferred {
+		if !c.fn.Before(ack, a.Call) || c.onBranch(ack, a.Call) || !c.acksFor(ack, a.Call) || c.waits(ack, a.Call) && !deferred {
 			continue
 		}
 		h := c.ErrorOf(c.fn, a.Call)
@@ -77,6 +77,23 @@ func (c *checker) ackedFirst(ack *ast.CallExpr) {
 		})
 		return
 	}
+}
+
+// onBranch tells whether a node is on a branch that another is not on: there are
+// messages for which it is not reached.
+func (c *checker) onBranch(n, other ast.Node) bool {
+	child := n
+	for p := c.fn.Parent(n); p != nil && !c.fn.Within(other, p); child, p = p, c.fn.Parent(p) {
+		switch p := p.(type) {
+		case *ast.IfStmt:
+			if child == p.Body || child == p.Else {
+				return true
+			}
+		case *ast.CaseClause, *ast.CommClause:
+			return true
+		}
+	}
+	return false
 }
 
 // acksFor tells whether what is acknowledged is what an effect is about: the message

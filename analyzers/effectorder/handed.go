@@ -133,8 +133,13 @@ func (c *checker) handedOn(calls []*ast.CallExpr) {
 	if _, ok := fn.Signature().Results().At(0).Type().Underlying().(*types.Slice); !ok {
 		return
 	}
+	if c.Transactional(c.fn) {
+		return
+	}
 	for _, m := range calls {
-		if !c.seenMark(m) {
+		h := c.ErrorOf(c.fn, m)
+		lost := h.Dropped || h.Bad != nil && c.OnlyLogs(h.Bad)
+		if !c.seenMark(m, lost) {
 			continue
 		}
 		list := c.listOf(m)
@@ -146,8 +151,7 @@ func (c *checker) handedOn(calls []*ast.CallExpr) {
 			Way:    []string{rule.CallName(m), "return " + list.Name()},
 			Advice: "mark it when it is done",
 		}
-		h := c.ErrorOf(c.fn, m)
-		if h.Dropped || h.Bad != nil && c.OnlyLogs(h.Bad) {
+		if lost {
 			f.Message, f.Advice = "what cannot be marked as seen is given out all the same, and comes again", "leave out what cannot be marked"
 			f.Way = []string{rule.CallName(m), "error dropped", "return " + list.Name()}
 			if !h.Dropped {
@@ -160,8 +164,9 @@ func (c *checker) handedOn(calls []*ast.CallExpr) {
 }
 
 // seenMark tells whether a call puts something into a store of what has been seen:
-// by its name, by what holds it, or because it can be asked by a fingerprint.
-func (c *checker) seenMark(m *ast.CallExpr) bool {
+// by its name, by what holds it, or, if its error is lost, because it can be asked by
+// a fingerprint: then what it keeps may be more than marks.
+func (c *checker) seenMark(m *ast.CallExpr, lost bool) bool {
 	callee := summary.Callee(c.TypesInfo, m)
 	if callee == nil || callee.Pkg() == nil || c.Logs(m) || len(m.Args) == 0 {
 		return false
@@ -188,6 +193,9 @@ func (c *checker) seenMark(m *ast.CallExpr) bool {
 	names = strings.ToLower(names)
 	if strings.Contains(names, "dedup") || strings.Contains(names, "seen") || strings.Contains(names, "processed") {
 		return true
+	}
+	if !lost {
+		return false
 	}
 	for s := range types.NewMethodSet(t).Methods() {
 		has := catalogue.Words(s.Obj().Name())

@@ -453,7 +453,7 @@ func (p *Pass) Transactional(fn *Function) bool {
 	p.Inspect(fn.Decl, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
 			found = found || slices.ContainsFunc(catalogue.Words(id.Name), func(w string) bool {
-				return slices.Contains([]string{"tx", "txn", "transactional", "begin", "rollback", "savepoint", "atomically"}, w)
+				return slices.Contains([]string{"tx", "txn", "trx", "transactional", "begin", "rollback", "savepoint", "atomically"}, w)
 			}) || containsAny(strings.ToLower(id.Name), []string{"intransaction", "withtransaction", "runtransaction", "begintransaction"}) || id.Name == "Transaction"
 		}
 		return !found
@@ -491,7 +491,7 @@ func containsAny(s string, parts []string) bool {
 
 var (
 	exclusiveWords = []string{
-		"tx", "txn", "transactional", "begin", "rollback", "lock", "locked", "unlock", "locker", "mutex", "mu", "nx", "claim", "claimed", "acquire", "acquired",
+		"tx", "txn", "trx", "transactional", "begin", "rollback", "lock", "locked", "unlock", "locker", "mutex", "mu", "nx", "claim", "claimed", "acquire", "acquired",
 		"reserve", "reserved", "singleflight", "lease", "violation", "duplicated", "upsert", "semaphore", "cas", "rlock", "atomically", "savepoint",
 	}
 	exclusiveNames = []string{

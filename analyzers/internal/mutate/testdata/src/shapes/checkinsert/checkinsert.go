@@ -546,3 +546,20 @@ func (s *svc) foundRow(ctx context.Context, ev Event) error {
 	_, err := s.pool.Exec(ctx, "INSERT INTO sent_events (event_id) VALUES ($1)", ev.ID)
 	return err
 }
+
+type transaction interface {
+	Exists(query string, args ...any) (bool, error)
+	Execute(query string, args ...any) (int64, error)
+}
+
+// in a transaction by its name
+func silentTrx(using func(func(trx transaction) error) error, ev Event) error {
+	return using(func(trx transaction) error {
+		assigned, err := trx.Exists("SELECT 1 FROM tags WHERE event_id = $1 AND tag = $2", ev.ID, ev.Text)
+		if err != nil || assigned {
+			return err
+		}
+		_, err = trx.Execute("INSERT INTO tags (event_id, tag) VALUES ($1, $2)", ev.ID, ev.Text)
+		return err
+	})
+}

@@ -459,3 +459,44 @@ func (s *svc) silentWaiter(ctx context.Context, ev Event) error {
 	s.log.Info("sent", "id", ev.ID)
 	return nil
 }
+
+// at most once, if the configuration says so
+func silentConfiguredAck(ctx context.Context, s *svc, d amqp091.Delivery, early bool) error {
+	if early {
+		d.Ack(false)
+	}
+	if err := s.send(ctx, Event{ID: d.MessageId}); err != nil {
+		return err
+	}
+	if !early {
+		d.Ack(false)
+	}
+	return nil
+}
+
+type entries interface {
+	HashExists(ctx context.Context, hash string) (bool, error)
+	CreateEntry(ctx context.Context, e Event) error
+}
+
+// what is kept is the entries themselves
+func silentKept(ctx context.Context, in entries, all []Event) (fresh []Event, err error) {
+	for _, e := range all {
+		if err := in.CreateEntry(ctx, e); err != nil {
+			return nil, err
+		}
+		fresh = append(fresh, e)
+	}
+	return fresh, nil
+}
+
+// but what could not be kept comes again
+func foundUnkept(ctx context.Context, in entries, all []Event) (fresh []Event) {
+	for _, e := range all {
+		if err := in.CreateEntry(ctx, e); err != nil { // want effectorder
+			log.Print(err)
+		}
+		fresh = append(fresh, e)
+	}
+	return fresh
+}
