@@ -129,6 +129,12 @@ func (c *checker) act(call *ast.CallExpr) (rule.Act, bool) {
 // answers tells whether an effect is a reply, something that stays in the process,
 // or one that comes to the same when it is done twice.
 func (c *checker) answers(call *ast.CallExpr, callee *types.Func, act rule.Act) bool {
+	if slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
+		id, ok := ast.Unparen(arg).(*ast.Ident)
+		return ok && slices.Contains(catalogue.Words(id.Name), "reply")
+	}) {
+		return true
+	}
 	names := append([]string{catalogue.FuncName(callee), callee.Pkg().Name(), rule.CallName(call)}, act.Way...)
 	for i, name := range names {
 		words := catalogue.Words(name)

@@ -210,6 +210,15 @@ func (d *desk) replies(ctx context.Context, chat int64, text string) error {
 	return d.bot.SendMessage(ctx, chat, answer)
 }
 
+func (d *desk) repliesToMail(ctx context.Context, r request) error {
+	text, err := d.llm.Complete(ctx, r.Text)
+	if err != nil {
+		return err
+	}
+	reply := mail{To: r.Customer, Text: text}
+	return d.mails.Send(ctx, reply)
+}
+
 func (d *desk) serves(w http.ResponseWriter, r *http.Request) {
 	answer, err := d.llm.Complete(r.Context(), r.FormValue("q"))
 	if err != nil {
