@@ -89,20 +89,18 @@ func compare(b *testing.B, entrants []entrant) {
 				}()
 				ways[i] = w
 			}
-			took, busy := make([]time.Duration, len(ways)), make([]time.Duration, len(ways))
+			took, used := make([]time.Duration, len(ways)), make([]time.Duration, len(ways))
 			works := 0
 			for slice := 0; b.Loop(); slice++ {
 				each := 8 * callers
 				for i, w := range ways {
-					before := cpu()
-					took[i] += run(b, w, callers, each, works)
-					busy[i] += cpu() - before
+					used[i] += busy(func() { took[i] += run(b, w, callers, each, works) })
 				}
 				works += each
 			}
 			for i, e := range entrants {
 				b.ReportMetric(float64(works)/took[i].Seconds(), e.name+"/s")
-				b.ReportMetric(float64(busy[i].Microseconds())/float64(works), e.name+"-cpu-µs")
+				b.ReportMetric(float64(used[i].Microseconds())/float64(works), e.name+"-cpu-µs")
 				if i > 0 {
 					b.ReportMetric(took[0].Seconds()/took[i].Seconds(), e.name+"/"+entrants[0].name)
 				}

@@ -9,12 +9,23 @@ import (
 	"time"
 )
 
-// cpu is the processor time that this process has used and those that it started, a
+// busy is the processor time that this process uses for do and those that it started, a
 // server among them: unlike the time that passes it does not depend on the neighbours.
-func cpu() time.Duration {
+// Asking for that of others takes milliseconds, which are not counted.
+func busy(do func()) time.Duration {
+	others, own := ofOthers(), ofThis()
+	do()
+	own = ofThis() - own
+	return own + ofOthers() - others
+}
+
+func ofThis() time.Duration {
 	var self syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &self)
-	total := time.Duration(self.Utime.Nano() + self.Stime.Nano())
+	return time.Duration(self.Utime.Nano() + self.Stime.Nano())
+}
+
+func ofOthers() (total time.Duration) {
 	parent := map[int]int{}
 	used := map[int]time.Duration{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
