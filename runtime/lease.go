@@ -16,6 +16,7 @@ type keeper struct {
 
 	mu     sync.Mutex
 	leases map[Fence]*lease
+	next   time.Time     // until when the goroutine sleeps; none is due before
 	wake   chan struct{} // an earlier due time, or the last lease gone
 	alive  bool          // the goroutine runs
 }
@@ -70,7 +71,7 @@ func (k *keeper) keep(fence Fence, length, timeout time.Duration, sent time.Time
 	if !k.alive {
 		k.alive = true
 		go k.run()
-	} else {
+	} else if l.due.Before(k.next) {
 		k.nudge()
 	}
 	return l
@@ -122,7 +123,7 @@ func (k *keeper) nextDue() (next time.Time, any bool) {
 			next, any = l.due, true
 		}
 	}
-	k.alive = any
+	k.alive, k.next = any, next
 	return next, any
 }
 

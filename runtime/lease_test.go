@@ -52,6 +52,40 @@ func TestHeartbeatKeepsALongHandlersWork(t *testing.T) {
 	}
 }
 
+func TestShortLeaseIsRenewedBesideALongOneThatWasThereBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	held, release := make(chan struct{}), make(chan struct{})
+	long := spec(func(context.Context, *idem.Run, order) (receipt, error) {
+		close(held)
+		<-release
+		return receipt{}, nil
+	})
+	long.Kind, long.Lease, long.Timeout = "long", time.Hour, 2*time.Hour
+	var all sync.WaitGroup
+	all.Go(func() {
+		if _, err := idem.Define(w.ledger, long).Do(t.Context(), order{ID: "long"}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-held
+	const lease = 2 * time.Second
+	short := spec(func(ctx context.Context, _ *idem.Run, _ order) (receipt, error) {
+		select {
+		case <-time.After(lease + lease/2):
+			return receipt{}, nil
+		case <-ctx.Done():
+			return receipt{}, context.Cause(ctx)
+		}
+	})
+	short.Lease = lease
+	if _, err := idem.Define(w.ledger, short).Do(t.Context(), order{ID: "short"}); err != nil {
+		t.Errorf("the short lease: %v", err)
+	}
+	close(release)
+	all.Wait()
+}
+
 func TestHungHandlerIsNotRenewedPastItsTimeout(t *testing.T) {
 	w := newWorld(t)
 	hung := make(chan struct{})
