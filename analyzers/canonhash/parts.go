@@ -61,6 +61,9 @@ func (c *checker) bare(e ast.Expr) ast.Expr {
 // it: it has a fixed width, or its name says that it frames.
 func (c *checker) fixed(e ast.Expr) bool {
 	t := types.Unalias(c.TypesInfo.TypeOf(e))
+	if t == nil { // of a package that could not be loaded
+		return true
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		if u.Info()&types.IsString == 0 {

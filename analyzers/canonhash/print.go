@@ -88,6 +88,9 @@ func (c *checker) verb(flags string, verb byte, arg ast.Expr) part {
 		return part{frame: v.ExactString() != `""`}
 	}
 	t := types.Unalias(c.TypesInfo.TypeOf(arg))
+	if t == nil {
+		return part{frame: true}
+	}
 	number := false
 	if b, ok := t.Underlying().(*types.Basic); ok {
 		number = b.Info()&types.IsNumeric != 0
@@ -119,6 +122,9 @@ func (c *checker) unstable(p part) {
 		return
 	}
 	t := types.Unalias(c.TypesInfo.TypeOf(p.expr))
+	if t == nil {
+		return
+	}
 	if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsFloat != 0 && p.plain && strings.IndexByte("vgGeEfF", p.verb) >= 0 && !prints(t) {
 		c.float(p.expr, p.expr)
 		return

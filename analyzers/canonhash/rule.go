@@ -25,7 +25,7 @@ func check(p *rule.Pass, fn *rule.Function) {
 	p.Inspect(fn.Decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.BinaryExpr:
-			if !c.nested(n) {
+			if isString(c.TypesInfo.TypeOf(n)) && !c.nested(n) {
 				c.adjacent(c.concat(n), n)
 			}
 		case *ast.CallExpr:
