@@ -87,7 +87,7 @@ func (c *checker) fixedCall(call *ast.CallExpr) bool {
 	if fn == nil || fn.Pkg() == nil {
 		return false
 	}
-	if framing(fn.Name()) {
+	if framing(fn.Name()) || c.constant(fn) {
 		return true
 	}
 	switch fn.Name() {
@@ -113,6 +113,34 @@ func (c *checker) fixedCall(call *ast.CallExpr) bool {
 		}
 	}
 	return false
+}
+
+// constant tells whether a function of the package returns one of some constants of
+// the same length.
+func (c *checker) constant(fn *types.Func) bool {
+	f := c.Function(fn)
+	if f == nil {
+		return false
+	}
+	length, all := -1, true
+	c.Inspect(f.Decl.Body, func(n ast.Node) bool {
+		ret, ok := n.(*ast.ReturnStmt)
+		if !ok {
+			return all
+		}
+		if len(ret.Results) != 1 {
+			all = false
+			return false
+		}
+		v := c.TypesInfo.Types[ret.Results[0]].Value
+		if v == nil || v.Kind() != constant.String || length >= 0 && len(constant.StringVal(v)) != length {
+			all = false
+			return false
+		}
+		length = len(constant.StringVal(v))
+		return true
+	})
+	return all && length > 0
 }
 
 // framing tells whether a name is of something that is the same everywhere, or

@@ -73,9 +73,35 @@ func (c *checker) call(call *ast.CallExpr) {
 			if h.Encoded {
 				os = c.Facts.Encoded(c.obj, arg)
 			}
+			if c.readThere(fn, h) {
+				os = slices.DeleteFunc(slices.Clone(os), func(o summary.Origin) bool { return !o.New() && o.Volatile != "" })
+			}
 			c.hashed(call, os)
 		}
 	}
+}
+
+// readThere tells whether a function reads or encodes the fields of what it is given
+// itself: then it is reported, and not all those that call it.
+func (c *checker) readThere(fn *types.Func, h summary.Reach) bool {
+	if h.Field != "" {
+		return true
+	}
+	params := fn.Signature().Params()
+	if !h.Encoded || c.Catalogue.Covers(fn.Pkg().Path()) {
+		return false
+	}
+	t := fn.Signature().Recv()
+	if h.From >= 0 && int(h.From) < params.Len() {
+		t = params.At(int(h.From))
+	}
+	if t == nil {
+		return false
+	}
+	if _, generic := types.Unalias(t.Type()).(*types.TypeParam); generic {
+		return false
+	}
+	return !types.IsInterface(t.Type())
 }
 
 func (c *checker) hashed(call *ast.CallExpr, os summary.Origins) {

@@ -99,7 +99,7 @@ func NamesEntity(field string) bool {
 // work brings anew.
 func NamesRequest(name string) bool {
 	n := fold(name)
-	for _, w := range []string{"requestid", "reqid", "traceid", "spanid", "correlationid", "deliveryid", "attemptid", "sessionid", "nonce", "traceparent"} {
+	for _, w := range []string{"requestid", "reqid", "traceid", "spanid", "correlationid", "attemptid", "sessionid", "nonce", "traceparent"} {
 		if strings.Contains(n, w) {
 			return true
 		}
@@ -128,5 +128,7 @@ func NeedsKeyContext(field string) bool {
 	case "timestamp", "updatedat", "updatetime", "lastupdated", "lastmodified", "modifiedat":
 		return true
 	}
-	return false
+	n := fold(field)
+	// The ID of a conversation, or of a try that is a thing of its own.
+	return strings.Contains(n, "sessionid") || strings.Contains(n, "attemptid") || strings.Contains(n, "correlationid") || strings.Contains(n, "nonce")
 }

@@ -24,7 +24,7 @@ func Keyed(p *rule.Pass, fn *rule.Function, r Retry) bool {
 		return true
 	}
 	for _, arg := range r.Act.Call.Args {
-		if identified(p.TypesInfo.TypeOf(arg)) {
+		if identified(p.TypesInfo.TypeOf(arg)) || workID(arg) {
 			return true
 		}
 		if keyField(p, p.TypesInfo.TypeOf(arg), 0) && !writtenHere(p, fn, arg) {
@@ -33,6 +33,22 @@ func Keyed(p *rule.Pass, fn *rule.Function, r Retry) bool {
 	}
 	return false
 }
+
+// workID tells whether an argument is by its name the ID of the very thing that is
+// done: of a run, a job, a transaction.
+func workID(arg ast.Expr) bool {
+	name := ""
+	switch e := ast.Unparen(arg).(type) {
+	case *ast.Ident:
+		name = e.Name
+	case *ast.SelectorExpr:
+		name = e.Sel.Name
+	}
+	words := catalogue.Words(name)
+	return len(words) > 1 && words[len(words)-1] == "id" && slices.Contains(works, words[len(words)-2])
+}
+
+var works = []string{"run", "job", "task", "execution", "message", "msg", "event", "workflow", "transaction", "txn", "tx", "payment", "operation", "reference", "request", "delivery", "notification"}
 
 // identified tells whether a value is a message that carries an ID of its own, by
 // which who receives it can tell that it has come before.

@@ -313,3 +313,12 @@ func sync(m map[string]int) string {
 	}
 	return text
 }
+
+func letter(b bool) string {
+	if b {
+		return "c"
+	}
+	return "n"
+}
+
+func letters(a, b bool) (fingerprint string) { return letter(a) + letter(b) }

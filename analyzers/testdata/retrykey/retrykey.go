@@ -392,3 +392,16 @@ func announce(p publisher, e *orderEvent) (err error) {
 	}
 	return err
 }
+
+type dispatcher interface {
+	DispatchJob(runID, text string) error
+}
+
+func dispatch(d dispatcher, runID string) (err error) {
+	for range 3 {
+		if err = d.DispatchJob(runID, "text"); err == nil {
+			return nil
+		}
+	}
+	return err
+}

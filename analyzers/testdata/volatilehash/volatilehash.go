@@ -158,3 +158,16 @@ type row struct {
 func dedupState(r row) string {
 	return digest(fmt.Sprintf("%q:%d:%s", r.ID, r.Version, r.UpdatedAt))
 }
+
+type filter struct{ User, SessionID, AttemptID string }
+
+func (f filter) cursor() string { return digest(f.User + "|" + f.SessionID + "|" + f.AttemptID) }
+
+func page2(f filter) string { return f.cursor() }
+
+func attemptFingerprint(f filter) string {
+	return digest(f.User + "|" + f.AttemptID) // want `filter.AttemptID → attemptFingerprint`
+}
+
+// What reads the field is reported, and not what calls it.
+func callsRead(e Event) string { return updatedFingerprint(e) }
