@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -109,5 +110,54 @@ func TestTheDocumentationHoldsThePageOfEachRule(t *testing.T) {
 	}
 	if diff := cmp.Diff(want.String(), got); diff != "" {
 		t.Errorf("run go test ./analyzers -run Documentation -update: (-want +got)\n%s", diff)
+	}
+}
+
+// TestThePageOnPrecisionAddsUp holds that what is counted there is judged, and that no
+// rule is on of which more than one in ten findings is wrong.
+func TestThePageOnPrecisionAddsUp(t *testing.T) {
+	page, err := os.ReadFile("../docs/precision.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "(docs/precision.md)") {
+		t.Error("README.md does not lead to docs/precision.md")
+	}
+	_, table, _ := strings.Cut(string(page), "\n## Findings\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	names := map[string]bool{}
+	for _, d := range Docs() {
+		names[d.Name] = true
+	}
+	rows := 0
+	for line := range strings.Lines(table) {
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		rows++
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		if name := strings.Trim(cells[0], "`"); !names[name] {
+			t.Errorf("no rule %s", name)
+		}
+		var n []int
+		for _, c := range cells[1:] {
+			i, err := strconv.Atoi(c)
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			n = append(n, i)
+		}
+		if len(n) != 5 || n[0] != n[1]+n[2]+n[3] {
+			t.Errorf("%s does not add up", line)
+		} else if kept := n[1] + n[2] + n[4]; n[4]*10 > kept {
+			t.Errorf("%s is wrong in more than one of ten findings", cells[0])
+		}
+	}
+	if rows < 5 {
+		t.Errorf("%d rules in the table", rows)
 	}
 }
