@@ -15,6 +15,9 @@ func wrong(e *catalogue.Entry, d *declared) string {
 		return ""
 	}
 	f, ok := d.funcs[e.Name]
+	if !ok && e.Clients && d.fields[e.Name] { // an option may be either
+		return ""
+	}
 	if !ok {
 		return "no such function or method"
 	}

@@ -30,6 +30,8 @@ func TestErrorsSayWhereAndWhatWasMeant(t *testing.T) {
 		{"unknown key", head + "    flow:\n      - {name: A, frm: 0, reason: r}\n", `a.yaml:5: unknown key "frm" in a flow entry; known here: encodes, from, hash, name, reason, to, when`},
 		{"unknown kind", head + "    sink: []\n", `a.yaml:4: unknown key "sink" in a package; known here: effect, entry, flow, key, memory, model, path, retry, sanitizer, source`},
 		{"no reason", head + "    sanitizer:\n      - {name: A}\n", "a.yaml:5: no reason for A: say how one knows"},
+		{"pairs without a beginning", head + "    key:\n      - {name: A, pairs: true, reason: r}\n", "a.yaml:5: no at for A: say where its pairs begin"},
+		{"retry of nothing", head + "    retry:\n      - {name: A, reason: r}\n", "a.yaml:5: no at for A: say which parameter is called again, or itself, or clients"},
 		{"no class", head + "    effect:\n      - {name: A, reason: r}\n", "a.yaml:5: no class for A: want one of money, message, queue, third party, state, internal"},
 		{"wrong place", head + "    key:\n      - {name: A, at: x, reason: r}\n", `a.yaml:5: want a place: recv, a parameter's number (from 0), result or result1; got "x"`},
 		{"wrong name", head + "    key:\n      - {name: (*T).A, reason: r}\n", `a.yaml:5: name "(*T).A": want Func, Type.Method or Type.Field, without package and star`},
