@@ -84,7 +84,10 @@ func speaks(p *rule.Pass, fn *rule.Function, names ...string) voice {
 	if slices.ContainsFunc(names, catalogue.NamesRead) || catalogue.NamesRead(p.Pkg.Name()) {
 		return reads
 	}
-	if slices.ContainsFunc(names, func(name string) bool { return replaces(catalogue.Words(method(name))) }) {
+	if slices.ContainsFunc(names, func(name string) bool {
+		words := catalogue.Words(method(name))
+		return replaces(words) || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(states, w) })
+	}) {
 		return reads
 	}
 	for _, name := range names {
@@ -96,6 +99,10 @@ func speaks(p *rule.Pass, fn *rule.Function, names ...string) voice {
 	}
 	return silent
 }
+
+// states are what is sent as it is now, so that a second time changes nothing; and
+// what computes.
+var states = []string{"settings", "features", "config", "configuration", "heartbeat", "state", "transform", "transformer", "transformation", "validation", "preview", "quote", "simulate", "estimate"}
 
 var deeds = []string{"payment", "payments", "webhook", "notification", "sms", "payout", "checkout"}
 

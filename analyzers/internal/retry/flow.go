@@ -357,7 +357,7 @@ func refuses(fset *token.FileSet, e ast.Expr) bool {
 
 func saysRefused(name string) bool {
 	n := strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
-	for _, w := range []string{"429", "401", "403", "404", "409", "ratelimit", "toomany", "retryafter", "throttl", "flood", "unauthor", "expired", "forbidden", "notfound", "conflict", "exist", "duplicate", "refused", "quota", "slowdown", "stale", "nonce", "dial", "notready", "precondition", "optimistic"} {
+	for _, w := range []string{"429", "401", "403", "404", "409", "ratelimit", "toomany", "retryafter", "throttl", "flood", "unauthor", "expired", "forbidden", "notfound", "conflict", "exist", "duplicate", "refused", "quota", "slowdown", "stale", "nonce", "dial", "notready", "precondition", "optimistic", "authentic", "credential"} {
 		if strings.Contains(n, w) {
 			return true
 		}

@@ -308,7 +308,7 @@ func ofHelper(p *rule.Pass, fn *rule.Function, call *ast.CallExpr, said voice) (
 			return Retry{Node: call.Fun, Body: call, Act: act, Name: summary.DisplayName(callee), Once: true, Bounded: !endless || limited(p, fn, call)}, true
 		}
 		lit := literal(p, fn, arg)
-		if lit == nil {
+		if lit == nil || onlyRefused(p, lit) {
 			continue
 		}
 		for _, inner := range calls(p, lit.Body) {
@@ -337,6 +337,27 @@ func handed(p *rule.Pass, e ast.Expr, said voice) (rule.Act, bool) {
 		return rule.Act{}, false
 	}
 	return act, slices.ContainsFunc(act.Way[:len(act.Way)-1], named) || !act.Request() && named(method(act.Way[len(act.Way)-1]))
+}
+
+// onlyRefused tells whether what is repeated is given up for good, but where the
+// other side has refused.
+func onlyRefused(p *rule.Pass, lit *ast.FuncLit) bool {
+	final, refused := false, false
+	p.Inspect(lit.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			refused = refused || refuses(p.Fset, n.Cond)
+		case *ast.ReturnStmt:
+			for _, e := range n.Results {
+				if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+					name := strings.ToLower(types.ExprString(call.Fun))
+					final = final || strings.Contains(name, "permanent") || strings.Contains(name, "unrecoverable")
+				}
+			}
+		}
+		return true
+	})
+	return final && refused
 }
 
 // literal is the function that an expression stands for, if it is written here.

@@ -70,6 +70,9 @@ func (p *Pass) functionNames(fn *Function) []string {
 		recv, _, _ := strings.Cut(catalogue.FuncName(obj), ".")
 		names = append(names, recv)
 	}
+	if !givesText(p.TypesInfo, fn) {
+		return names
+	}
 	for _, group := range fn.File.Comments {
 		doc := fn.Decl.Doc == group
 		if !doc && (group.Pos() < fn.Decl.Pos() || group.End() > fn.Decl.End()+1 && !sameLine(p.Fset, group, fn.Decl)) {
@@ -97,6 +100,18 @@ func listed(info *types.Info, fn *Function) bool {
 		return !summary.Textual(t)
 	}
 	return false
+}
+
+// givesText tells whether a function returns first what may be a key: text, bytes or
+// a number. What comments say of another is about something else.
+func givesText(info *types.Info, fn *Function) bool {
+	obj, ok := info.Defs[fn.Decl.Name].(*types.Func)
+	if !ok || obj.Signature().Results().Len() == 0 {
+		return false
+	}
+	t := obj.Signature().Results().At(0).Type()
+	b, ok := types.Unalias(t).Underlying().(*types.Basic)
+	return summary.Textual(t) || ok && b.Info()&types.IsInteger != 0
 }
 
 func sameLine(fset *token.FileSet, a, b ast.Node) bool {

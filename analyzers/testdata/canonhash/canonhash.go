@@ -322,3 +322,10 @@ func letter(b bool) string {
 }
 
 func letters(a, b bool) (fingerprint string) { return letter(a) + letter(b) }
+
+// store keeps what a view for dedup needs.
+func store(a, b string) (*request, error) {
+	return &request{Text: a}, save(a + b)
+}
+
+func save(text string) error { return nil }

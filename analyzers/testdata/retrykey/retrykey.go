@@ -405,3 +405,24 @@ func dispatch(d dispatcher, runID string) (err error) {
 	}
 	return err
 }
+
+func permanent(err error) error { return err }
+
+var errCredentials = errors.New("invalid credentials")
+
+func whenCredentialsAreOld(m mailer) error {
+	return retryTimes(3, func() error {
+		err := m.SendMail("a@example.com", "pay")
+		if err == nil || errors.Is(err, errCredentials) {
+			return err
+		}
+		return permanent(err)
+	})
+}
+
+func sendSettings(c *client) error {
+	return retryTimes(3, func() error {
+		_, err := c.http.Post(url, "application/json", nil)
+		return err
+	})
+}
