@@ -285,13 +285,16 @@ func (r *Result) fieldSink(t types.Type, v *types.Var, tag string, value types.T
 	if !Textual(value) {
 		return s, false
 	}
+	if catalogue.NamesKey(field) {
+		return s, true
+	}
 	for _, kind := range []string{"json", "form", "url", "header"} { // of the name that the other side reads
 		if name, _, _ := strings.Cut(reflect.StructTag(tag).Get(kind), ","); name != "" && catalogue.NamesKey(name) {
 			s.Way = []string{name}
 			return s, true
 		}
 	}
-	return s, catalogue.NamesKey(field)
+	return s, false
 }
 
 func tagOf(st *types.Struct, field string) string {
