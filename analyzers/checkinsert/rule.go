@@ -136,8 +136,8 @@ func (c *checker) records(call *ast.CallExpr) bool {
 // has been done.
 func (c *checker) marks(set *ast.CallExpr, key ast.Expr) bool {
 	callee := summary.Callee(c.TypesInfo, set)
-	words := catalogue.Words(callee.Name())
-	if slices.ContainsFunc(words, catalogue.NamesDone) || slices.Contains([]string{"mark", "tag", "record", "remember"}, words[0]) {
+	words := rule.Verbs(callee.Name())
+	if slices.ContainsFunc(words, catalogue.NamesDone) || len(words) > 0 && slices.Contains([]string{"mark", "tag", "record", "remember"}, words[0]) {
 		return true
 	}
 	for _, arg := range set.Args {

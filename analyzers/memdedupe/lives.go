@@ -32,7 +32,11 @@ func (c *checker) lives(e ast.Expr) bool {
 				return true
 			}
 		case *ast.RangeStmt:
-			if ch, ok := types.Unalias(c.TypesInfo.TypeOf(n.X)).Underlying().(*types.Chan); ok && c.foreign(ch.Elem()) {
+			t := c.TypesInfo.TypeOf(n.X)
+			if t == nil { // does not compile
+				return false
+			}
+			if ch, ok := types.Unalias(t).Underlying().(*types.Chan); ok && c.foreign(ch.Elem()) {
 				return true
 			}
 		case *ast.FuncLit:

@@ -168,7 +168,7 @@ func (c *checker) work(check op, cond *ast.IfStmt) *ast.CallExpr {
 		if callee == nil || callee.Pkg() == nil || c.Catalogue.Covers(callee.Pkg().Path()) || c.Logs(call) {
 			return true
 		}
-		if words := catalogue.Words(callee.Name()); slices.Contains([]string{"handle", "process", "execute", "dispatch"}, words[0]) {
+		if words := catalogue.Words(callee.Name()); len(words) > 0 && slices.Contains([]string{"handle", "process", "execute", "dispatch"}, words[0]) {
 			work = call
 		}
 		return work == nil
