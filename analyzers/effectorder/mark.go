@@ -33,9 +33,16 @@ func (c *checker) isMark(call *ast.CallExpr) bool {
 		}) {
 			return true
 		}
-		return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.saysDone(call, arg) })
+		return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.saysDone(call, arg) }) && !c.announces(call)
 	}
 	return c.empties(words)
+}
+
+// announces tells whether a call that writes a status tells others of it: creating a
+// commit status is no record of ours.
+func (c *checker) announces(call *ast.CallExpr) bool {
+	_, outward := c.Outward(c.fn, call)
+	return outward
 }
 
 var (

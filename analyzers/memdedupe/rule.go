@@ -356,12 +356,14 @@ func (c *checker) looksUp(check op) bool {
 	if !ok || rule.StandsIn(named.Obj().Name()) {
 		return false
 	}
+	marks, claims := false, false
 	for m := range named.Methods() {
-		if f := c.Facts.Of(m, nil); m != c.obj && f != nil && f.Memory.Has(summary.Marks) && !f.Memory.Has(summary.Checks) && m.Exported() {
-			return true
+		if f := c.Facts.Of(m, nil); m != c.obj && f != nil && f.Memory.Has(summary.Marks) {
+			claims = claims || f.Memory.Has(summary.Checks) // is reported itself
+			marks = marks || m.Exported()
 		}
 	}
-	return false
+	return marks && !claims
 }
 
 func isBool(t types.Type) bool {
