@@ -67,7 +67,7 @@ func (c *checker) recorded(g rule.Guard) bool {
 		if !mark && !c.isKey(key) {
 			return true
 		}
-		a, ok := c.between(g, set, mark)
+		a, ok := c.between(g, set, mark, c.isKey(key))
 		if !ok {
 			before = true
 			return true
@@ -96,20 +96,21 @@ func (c *checker) report(g rule.Guard, a rule.Act, set *ast.CallExpr) {
 }
 
 // between is the effect that runs after the lookup and before the record, and that
-// has no key of its own.
-func (c *checker) between(g rule.Guard, set *ast.CallExpr, mark bool) (rule.Act, bool) {
+// has no key of its own: in a middleware that looks a key up, whatever the handler
+// does.
+func (c *checker) between(g rule.Guard, set *ast.CallExpr, mark, key bool) (rule.Act, bool) {
 	for _, a := range c.acts {
 		if a.Call != set && a.Call != g.Check && g.Guards(c.fn, a.Call) && c.fn.Before(a.Call, set) && !c.keyed(a) {
 			return a, true
 		}
 	}
-	if !mark || g.Done {
+	if !mark && !key || g.Done {
 		return rule.Act{}, false
 	}
 	var found rule.Act
 	c.Inspect(c.fn.Decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if ok && found.Call == nil && call != set && c.Works(call) && g.Guards(c.fn, call) && c.fn.Before(call, set) {
+		if ok && found.Call == nil && call != set && (mark && c.Works(call) || key && c.PassesOn(call)) && g.Guards(c.fn, call) && c.fn.Before(call, set) {
 			found = rule.Act{Call: call, Way: []string{rule.CallName(call)}}
 		}
 		return found.Call == nil

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/tools/go/analysis"
@@ -77,7 +78,7 @@ func (c *checker) unrecorded(m *ast.CallExpr) {
 		return
 	}
 	a, ok := c.done(m)
-	if !ok {
+	if !ok || c.relays(m) {
 		return
 	}
 	c.Report(c.fn, rule.Finding{
@@ -86,6 +87,19 @@ func (c *checker) unrecorded(m *ast.CallExpr) {
 		Advice:  "return the error, so that somebody marks it",
 		Related: []analysis.RelatedInformation{{Pos: a.Call.Pos(), End: a.Call.End(), Message: "the effect"}},
 	})
+}
+
+// relays tells whether a mark is one of an outbox: what relays that publishes again
+// whatever it cannot mark, and those who read it know.
+func (c *checker) relays(m *ast.CallExpr) bool {
+	names := rule.CallName(m)
+	if fn, ok := c.TypesInfo.Defs[c.fn.Decl.Name].(*types.Func); ok {
+		names += " " + catalogue.FuncName(fn)
+	}
+	if _, method, ok := strings.Cut(rule.CallName(m), "."); ok {
+		names = strings.Replace(names, rule.CallName(m), method, 1)
+	}
+	return slices.ContainsFunc(catalogue.Words(names), func(w string) bool { return w == "outbox" || w == "relay" || w == "relayer" })
 }
 
 // done is the effect that a mark comes after, or the work that a lookup by the same

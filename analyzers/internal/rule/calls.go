@@ -95,3 +95,29 @@ func (p *Pass) Works(call *ast.CallExpr) bool {
 	words := catalogue.Words(callee.Name())
 	return len(words) > 0 && slices.Contains([]string{"handle", "process", "execute", "dispatch"}, words[0]) && GivesError(callee)
 }
+
+// PassesOn tells whether a call of a middleware has the request handled: by the next
+// handler, whatever that does.
+func (p *Pass) PassesOn(call *ast.CallExpr) bool {
+	switch f := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident: // next(c)
+		v, ok := p.TypesInfo.ObjectOf(f).(*types.Var)
+		return ok && (v.Name() == "next" || v.Name() == "handler")
+	case *ast.SelectorExpr:
+		return f.Sel.Name == "ServeHTTP" || f.Sel.Name == "Next" && len(call.Args) == 0 && p.isHandling(f.X)
+	}
+	return false
+}
+
+// isHandling tells whether a value is the context of a web framework.
+func (p *Pass) isHandling(e ast.Expr) bool {
+	t := p.TypesInfo.TypeOf(e)
+	if t == nil {
+		return false
+	}
+	if ptr, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = ptr.Elem()
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && (n.Obj().Name() == "Context" || n.Obj().Name() == "Ctx")
+}

@@ -14,12 +14,12 @@ type Row struct {
 	Body    []byte
 }
 
-type Relay struct {
+type Publisher struct {
 	pool *pgxpool.Pool
 	js   nats.JetStream
 }
 
-func (r *Relay) Publish(ctx context.Context, row Row) error {
+func (r *Publisher) Publish(ctx context.Context, row Row) error {
 	/*effect[*/if _, err := r.js.Publish(row.Subject, row.Body, nats.MsgId(/*key[*/row.ID/*]*/)); err != nil {
 		return err
 	}/*]*/

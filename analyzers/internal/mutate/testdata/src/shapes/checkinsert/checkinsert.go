@@ -563,3 +563,27 @@ func silentTrx(using func(func(trx transaction) error) error, ev Event) error {
 		return err
 	})
 }
+
+// an idempotency middleware
+func (s *svc) foundKeyMiddleware(c *gin.Context) {
+	key := c.GetHeader("Idempotency-Key")
+	cached, err := s.rdb.Get(c.Request.Context(), "idempotency:"+key).Result() // want checkinsert
+	if err == nil {
+		c.JSON(200, cached)
+		return
+	}
+	c.Next()
+	s.rdb.Set(c.Request.Context(), "idempotency:"+key, "done", time.Hour)
+}
+
+// a cache of pages
+func (s *svc) silentPageCache(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if page, err := s.rdb.Get(r.Context(), "page:"+r.URL.Path).Result(); err == nil {
+			w.Write([]byte(page))
+			return
+		}
+		next(w, r)
+		s.rdb.Set(r.Context(), "page:"+r.URL.Path, "…", time.Minute)
+	}
+}

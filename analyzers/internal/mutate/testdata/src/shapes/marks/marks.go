@@ -567,3 +567,16 @@ func (p *pipeline) foundWork(ev Event) {
 	p.mu.Unlock()
 	go p.processEvent(ev)
 }
+
+// an idempotency middleware that keeps answers in memory
+func foundKeyMiddleware(next http.Handler) http.Handler {
+	var idempotent sync.Map
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("Idempotency-Key")
+		if _, loaded := idempotent.LoadOrStore(key, true); loaded { // want memdedupe
+			w.WriteHeader(http.StatusConflict)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
