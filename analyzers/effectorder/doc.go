@@ -31,8 +31,8 @@ acknowledgement without its effect is work that is lost, and nobody notices.`,
 Marks of something else than an effect whose failure is only logged, such as a
 receipt; marks of work that has begun, waits or has failed; functions that hold a
 transaction or take marks back; messages that are sent elsewhere, or acknowledged because
-they can never succeed; relays of an outbox, which publish again what they could not
-mark; metrics, sessions and what was fetched when.`,
+they can never succeed; relays of an outbox, which publish again what they could
+not mark; metrics, sessions and what was fetched when.`,
 	Fails: `
 import "log"
 
