@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/tools/go/analysis"
@@ -78,7 +77,7 @@ func (c *checker) unrecorded(m *ast.CallExpr) {
 		return
 	}
 	a, ok := c.done(m)
-	if !ok || c.relays(m) {
+	if !ok || !h.Dropped && c.relays(a) {
 		return
 	}
 	c.Report(c.fn, rule.Finding{
@@ -89,17 +88,18 @@ func (c *checker) unrecorded(m *ast.CallExpr) {
 	})
 }
 
-// relays tells whether a mark is one of an outbox: what relays that publishes again
-// whatever it cannot mark, and those who read it know.
-func (c *checker) relays(m *ast.CallExpr) bool {
-	names := rule.CallName(m)
-	if fn, ok := c.TypesInfo.Defs[c.fn.Decl.Name].(*types.Func); ok {
-		names += " " + catalogue.FuncName(fn)
-	}
-	if _, method, ok := strings.Cut(rule.CallName(m), "."); ok {
-		names = strings.Replace(names, rule.CallName(m), method, 1)
-	}
-	return slices.ContainsFunc(catalogue.Words(names), func(w string) bool { return w == "outbox" || w == "relay" || w == "relayer" })
+// relays tells whether a function publishes what an outbox holds: that publishes again
+// whatever it could not mark, and those who read it know.
+func (c *checker) relays(a rule.Act) bool {
+	publishes := a.Class == catalogue.Queue || slices.ContainsFunc(a.Way, func(name string) bool { return slices.Contains(catalogue.Words(name), "publish") })
+	found := false
+	c.Inspect(c.fn.Decl, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && publishes {
+			found = found || slices.Contains(catalogue.Words(id.Name), "outbox")
+		}
+		return !found
+	})
+	return found
 }
 
 // done is the effect that a mark comes after, or the work that a lookup by the same

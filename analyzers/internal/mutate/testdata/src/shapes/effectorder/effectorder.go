@@ -515,3 +515,25 @@ func silentShown(ctx context.Context, s *svc, f forge, ev Event) error {
 	}
 	return nil
 }
+
+type broker interface {
+	Publish(ctx context.Context, topic string, body []byte) error
+}
+
+type outboxRow struct {
+	ID   string
+	Body []byte
+}
+
+// a relay publishes again what it could not mark
+func silentRelay(ctx context.Context, s *svc, b broker, rows []outboxRow) {
+	for _, row := range rows {
+		if err := b.Publish(ctx, "events", row.Body); err != nil {
+			log.Print(err)
+			continue
+		}
+		if err := s.repo.MarkProcessed(ctx, row.ID); err != nil {
+			log.Print(err)
+		}
+	}
+}
