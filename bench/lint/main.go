@@ -21,7 +21,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.module, "module", "", "a `folder`, or a module of the proxy with its version")
 	flag.StringVar(&o.gopls, "gopls", "", "a `file` that idemlint gopls has built")
-	flag.IntVar(&o.runs, "runs", 3, "how often each tool runs")
+	flag.IntVar(&o.runs, "runs", 3, "how often each tool runs; 0: only gopls does")
 	flag.IntVar(&o.edits, "edits", 20, "how many edits are made in gopls")
 	flag.Parse()
 	if err := run(context.Background(), o, os.Stdout); err != nil {
@@ -45,10 +45,6 @@ func run(ctx context.Context, o options, w io.Writer) error {
 			return err
 		}
 	}
-	tools, err := build(ctx, bin)
-	if err != nil {
-		return err
-	}
 	if err := prepare(ctx, module, o.module); err != nil {
 		return err
 	}
@@ -57,14 +53,26 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "%d packages of the module, %d with their dependencies\n\n", len(own), all)
-	b := &bench{dir: module, scratch: scratch, leaf: leaf(own), first: map[string][]cost{}, second: map[string][]cost{}}
-	if err := b.run(ctx, tools, o.runs); err != nil {
-		return err
+	if o.runs > 0 {
+		tools, err := build(ctx, bin)
+		if err != nil {
+			return err
+		}
+		b := &bench{dir: module, scratch: scratch, leaf: leaf(own), first: map[string][]cost{}, second: map[string][]cost{}}
+		if err := b.run(ctx, tools, o.runs); err != nil {
+			return err
+		}
+		b.report(w, tools)
 	}
-	b.report(w, tools)
 	if o.gopls == "" {
 		return nil
 	}
+	return editing(ctx, o, w, module, own)
+}
+
+// editing reports what the rules add to the time between an edit and its
+// diagnostics.
+func editing(ctx context.Context, o options, w io.Writer, module string, own []pkg) error {
 	file, err := largest(own)
 	if err != nil {
 		return err
