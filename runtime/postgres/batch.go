@@ -102,7 +102,7 @@ func plainEnd(e idem.End) bool {
 
 // runBatch makes what is plain of the requests in one transaction.
 func (s *Store) runBatch(ctx context.Context, requests []*request) {
-	b := &batch{store: s}
+	b := &batch{store: s, explicit: s.explicit.Load()}
 	for _, r := range requests {
 		b.add(r.Op)
 	}
@@ -118,7 +118,10 @@ func (s *Store) runBatch(ctx context.Context, requests []*request) {
 // A batch has no two claims of one owner, no effect and no work twice: in one
 // statement it could not be said which came first.
 type batch struct {
-	store  *Store
+	store *Store
+	// explicit: it begins a transaction, and does not take the connection's for granted.
+	explicit bool
+
 	claims map[string]*operation // by token
 	starts map[effectRow]*operation
 	moves  map[effectRow]*operation // of effects that have rows
@@ -179,7 +182,9 @@ func (b *batch) run(ctx context.Context) (err error) {
 	defer giveBack()
 	all := b.all()
 	q := &pipeline{}
-	q.exec(beginSQL)
+	if b.explicit {
+		q.exec(beginSQL)
+	}
 	if len(all) == 1 {
 		b.queueOne(q, all[0])
 	} else {
@@ -198,16 +203,24 @@ func (b *batch) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// commit sends the statements, and a commit behind them.
+// commit sends the statements. What is sent together is a transaction of its own, which
+// the end of it commits: one without a begin and a commit is shorter by a sixth. But it
+// is as the connection's defaults have it, and where those are others than the ledger
+// needs, the first batch fails and further ones begin their own.
 func (b *batch) commit(ctx context.Context, conn *pgx.Conn, q *pipeline) error {
-	q.exec(`commit`)
+	if b.explicit {
+		q.exec(`commit`)
+	}
 	// To leave in the middle of a commit is not to know what came of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
 	if err := q.send(ctx, conn); err != nil {
+		if hasState(err, stateActiveTransaction, stateReadOnly) {
+			b.store.explicit.Store(true)
+		}
 		return errors.Join(err, rollbackConn(ctx, conn))
 	}
-	if q.tag != "COMMIT" {
+	if b.explicit && q.tag != "COMMIT" {
 		return fmt.Errorf("the server answered a commit with %s", q.tag)
 	}
 	return nil
@@ -309,7 +322,9 @@ func (b *batch) readStandings(ctx context.Context, conn *pgx.Conn) {
 		return
 	}
 	q := &pipeline{}
-	q.exec(beginSQL)
+	if b.explicit {
+		q.exec(beginSQL)
+	}
 	q.exec(b.store.batch.settings, b.store.batch.lockTimeout, b.store.batch.timeout, "off") // it writes nothing
 	q.query(b.stands, b.store.batch.stand, ids, tokens)
 	_ = b.commit(ctx, conn, q)

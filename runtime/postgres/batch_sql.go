@@ -6,11 +6,12 @@ import "strconv"
 // leave out whatever is not plain: that is written alone. None waits for a row that
 // somebody else has locked, and rows are taken in one order.
 
-// settings are what begin sets, and how a plan is made for all batches alike: by the
+// settings are what begin sets (of another isolation the server says here that it is
+// too late to change), and how a plan is made for all batches alike: by the
 // indexes, however small the tables were when it was made. What is forbidden costs so
 // much that the server would compile a plan which cannot do without: not worth it.
 const settings = `
-SELECT set_config('synchronous_commit', $3::text, true), set_config('lock_timeout', $1::text, true),
+SELECT set_config('transaction_isolation', 'read committed', true), set_config('synchronous_commit', $3::text, true), set_config('lock_timeout', $1::text, true),
 	set_config('statement_timeout', $2::text, true), set_config('idle_in_transaction_session_timeout', $2::text, true), ` + planSettings
 
 const planSettings = `set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true),

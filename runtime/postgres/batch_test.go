@@ -72,6 +72,54 @@ func TestConcurrentWritesShareTransactions(t *testing.T) {
 	}
 }
 
+// Where the connection's transactions are of another kind the ledger begins its own.
+func TestConcurrentWritesShareTransactionsOfAnyDefault(t *testing.T) {
+	for setting, value := range map[string]string{"default_transaction_isolation": "serializable", "default_transaction_read_only": "on"} {
+		t.Run(setting, func(t *testing.T) {
+			pool := newPool(t, func(c *pgxpool.Config) { c.ConnConfig.RuntimeParams[setting] = value })
+			schema := newSchema(t, newPool(t))
+			s := openStore(t, pool, postgres.WithSchema(schema))
+			mustWin(t, s, claimOf("first", 1))
+			const n, most = 200, 70
+			atOnce(n, func(i int) {
+				c := claimOf(fmt.Sprint(i), 1)
+				c.Token[0], c.Token[1] = byte(i), byte(i>>8)
+				mustWin(t, s, c)
+			})
+			if got := transactions(t, pool, schema, "work_log"); got > most {
+				t.Errorf("%d claims were made in %d transactions, want at most %d", n, got, most)
+			}
+		})
+	}
+}
+
+// What is refused at the commit is refused, whatever the statements before have said.
+func TestWhatCannotBeCommittedWasNotWritten(t *testing.T) {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec} {
+		t.Run(mode.String(), func(t *testing.T) {
+			pool := newPool(t, func(c *pgxpool.Config) { c.ConnConfig.DefaultQueryExecMode = mode })
+			schema := newSchema(t, pool)
+			s := openStore(t, pool, postgres.WithSchema(schema))
+			quoted := pgx.Identifier{schema}.Sanitize()
+			for _, text := range []string{
+				`CREATE FUNCTION ` + quoted + `.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$`,
+				`CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON ` + quoted + `.work_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ` + quoted + `.refuse()`,
+			} {
+				mustExec(t, pool, text)
+			}
+			atOnce(20, func(i int) {
+				c := claimOf(fmt.Sprint(i), byte(i))
+				if _, err := s.Claim(t.Context(), c); err == nil {
+					t.Errorf("claim %d was made", i)
+				}
+			})
+			if n := scalar[int](t, pool, `SELECT count(*) FROM `+quoted+`.work_log`); n != 0 {
+				t.Errorf("%d rows are there", n)
+			}
+		})
+	}
+}
+
 func startOf(f idem.Fence) idem.EffectWrite {
 	return idem.EffectWrite{
 		Fence: f, EffectID: idem.EffectID{Name: "mail"}, Guard: idem.GuardOnce, State: idem.EffectStarted, Key: "key", Live: true, Restart: true,

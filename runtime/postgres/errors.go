@@ -16,6 +16,8 @@ const (
 	stateSerializationFailure = "40001"
 	stateDeadlockDetected     = "40P01"
 	stateQueryCanceled        = "57014"
+	stateActiveTransaction    = "25001"
+	stateReadOnly             = "25006"
 )
 
 // wrap gives an error of the database its place among the ledger's errors. The

@@ -24,6 +24,8 @@ type Store struct {
 	reads  *coalesce.Queue[*reading]
 	adrift adrift
 	closed atomic.Bool
+	// explicit: batches have to begin transactions, see commit.
+	explicit atomic.Bool
 }
 
 var _ idem.Store[pgx.Tx] = (*Store)(nil)
