@@ -23,7 +23,7 @@
 //
 // Writes that come at once share transactions, and readings statements: two of each
 // are under way at a time, and what comes meanwhile goes together in the next one. A
-// lone caller waits for nobody. Either is one round trip, from begin to commit. What a batch cannot do plainly, such as to take work
+// lone caller waits for nobody. Either is one round trip. What a batch cannot do plainly, such as to take work
 // over or to wait for a row that somebody has locked, and all that fails in one, each
 // caller then does alone.
 //
