@@ -434,7 +434,8 @@ func TestANameIsNeverARowToo(t *testing.T) {
 	}
 }
 
-// cutter loses the connection after the server has got a COMMIT, before the answer.
+// cutter loses the connection after the server has got a COMMIT, or a batch, which is
+// committed when it is over, before the answer.
 type cutter struct {
 	net.Conn
 	armed *atomic.Bool
@@ -443,7 +444,8 @@ type cutter struct {
 
 func (c *cutter) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
-	if strings.Contains(string(b), "commit\x00") && c.armed.CompareAndSwap(true, false) {
+	commits := strings.Contains(string(b), "commit\x00") || strings.Contains(string(b), "'transaction_isolation'")
+	if commits && c.armed.CompareAndSwap(true, false) {
 		c.cut = true
 	}
 	return n, err

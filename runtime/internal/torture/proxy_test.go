@@ -128,12 +128,13 @@ var errCut = errors.New("cut off")
 func (p *proxy) answers(client io.Writer, server io.Reader) error {
 	from, to := bufio.NewReader(server), bufio.NewWriter(client)
 	var message []byte
+	var commits commits
 	for {
 		var err error
 		if message, err = readMessage(from, message); err != nil {
 			return err
 		}
-		if message[0] == 'C' && bytes.HasPrefix(message[5:], []byte("COMMIT\x00")) && p.round.draw(40) == 0 {
+		if commits.saw(message) && p.round.draw(40) == 0 {
 			p.unheard.Add(1)
 			p.round.troubles.Add(1)
 			return errors.Join(errCut, to.Flush())
@@ -148,6 +149,34 @@ func (p *proxy) answers(client io.Writer, server io.Reader) error {
 			return err
 		}
 	}
+}
+
+// commits finds out when something was committed.
+type commits struct {
+	wrote bool // what is not committed yet
+}
+
+// saw tells whether a message of the server acknowledges a commit: by name, or as the
+// end of statements that were sent together without one.
+func (c *commits) saw(message []byte) bool {
+	switch tag := message[5:]; message[0] {
+	case 'C':
+		if bytes.HasPrefix(tag, []byte("COMMIT\x00")) {
+			c.wrote = false
+			return true
+		}
+		for _, write := range []string{"INSERT ", "UPDATE ", "DELETE "} {
+			c.wrote = c.wrote || bytes.HasPrefix(tag, []byte(write))
+		}
+	case 'Z':
+		const idle = 'I' // outside a transaction
+		if len(tag) == 1 && tag[0] == idle {
+			wrote := c.wrote
+			c.wrote = false
+			return wrote
+		}
+	}
+	return false
 }
 
 // readMessage reads a whole message into a buffer that it may have to grow.
