@@ -10,6 +10,7 @@ import (
 	"github.com/idemgen/idem/analyzers/effectorder"
 	"github.com/idemgen/idem/analyzers/internal/catalogue"
 	"github.com/idemgen/idem/analyzers/internal/rule"
+	"github.com/idemgen/idem/analyzers/internal/survey"
 	"github.com/idemgen/idem/analyzers/memdedupe"
 	"github.com/idemgen/idem/analyzers/mixeddecision"
 	"github.com/idemgen/idem/analyzers/randomkey"
@@ -25,6 +26,9 @@ type Doc = rule.Doc
 // NoteCategory is the category of diagnostics that are no findings: the tool could
 // not do all of its work.
 const NoteCategory = rule.NoteCategory
+
+// SurveyCategory is the category of diagnostics that hold the survey of a package.
+const SurveyCategory = rule.SurveyCategory
 
 // entry is a rule of the list.
 type entry struct {
@@ -68,20 +72,25 @@ type Options struct {
 
 // New makes the analyzers of all rules, which share their facts.
 func New(o Options) ([]*analysis.Analyzer, error) {
+	all, _, err := NewWithSurvey(o)
+	return all, err
+}
+
+// NewWithSurvey makes the analyzers of all rules, and beside them the one that
+// surveys packages for an audit, which shares their facts and reports no findings.
+func NewWithSurvey(o Options) (all []*analysis.Analyzer, surveyor *analysis.Analyzer, err error) {
 	c := catalogue.Builtin()
 	if o.Extra != nil {
-		var err error
 		if c, err = c.With(o.ExtraName, o.Extra); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	base := rule.NewBase(c)
-	var all []*analysis.Analyzer
 	var names []string
 	for _, r := range rules() {
 		all, names = append(all, r.new(base)), append(names, r.doc.Name)
 	}
-	return append(all, directives.New(base, names)), nil
+	return append(all, directives.New(base, names)), survey.New(base), nil
 }
 
 // Matters tells whether a package can hold anything to report or to say to others,

@@ -8,7 +8,7 @@ import (
 
 // wrong says what an entry says of a package that is not so, or nothing.
 func wrong(e *catalogue.Entry, d *declared) string {
-	if e.Kind == catalogue.Key && e.At == nil {
+	if e.At == nil && (e.Kind == catalogue.Key || e.Kind == catalogue.EntryKind && !e.Pulls) {
 		if !d.fields[e.Name] {
 			return "no such field"
 		}

@@ -24,6 +24,7 @@ type Options struct {
 	Args     []string // for the tool: flags of rules
 	Build    []string // for the go command: -tags and the like
 	Packages []string
+	Survey   bool // ask for the surveys as well
 }
 
 // Report is what came back.
@@ -31,6 +32,7 @@ type Report struct {
 	Findings []Finding
 	Notes    []Finding // what could not be looked at
 	Errors   string    // what the go command says of packages that do not build
+	Surveys  []string  // of the packages, in no order
 }
 
 // Finding is one finding of a rule.
@@ -84,6 +86,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	if digest != "" {
 		o.Args = append(slices.Clip(o.Args), "-"+catalogueFlag+"="+digest)
+	}
+	if o.Survey {
+		o.Args = append(slices.Clip(o.Args), "-"+surveyFlag)
 	}
 	stdout, failure, err := o.vet(ctx, o.Packages)
 	if err != nil {
@@ -166,9 +171,12 @@ func (r *Report) read(src io.Reader) error {
 					for _, fix := range d.Fixes {
 						f.Fixes = append(f.Fixes, fix.fix())
 					}
-					if d.Category == analyzers.NoteCategory {
+					switch d.Category {
+					case analyzers.NoteCategory:
 						r.Notes = append(r.Notes, f)
-					} else {
+					case analyzers.SurveyCategory:
+						r.Surveys = append(r.Surveys, d.Message)
+					default:
 						r.Findings = append(r.Findings, f)
 					}
 				}

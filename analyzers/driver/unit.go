@@ -126,12 +126,16 @@ func (u *unit) imports() []string {
 // flags.
 const catalogueFlag = "catalogue"
 
+// surveyFlag asks for the survey of each package.
+const surveyFlag = "survey"
+
 // flags are what go vet passes on.
 type flags struct {
 	set     *flag.FlagSet
 	json    bool
 	context int
 	tests   bool
+	survey  bool
 	rules   map[string]*triState
 }
 
@@ -159,6 +163,7 @@ func newFlags(all []*analysis.Analyzer) *flags {
 	f.set.IntVar(&f.context, "c", -1, "accepted and ignored: lines of context")
 	f.set.String(catalogueFlag, "", "set by idemlint: a digest of the users' catalogues, so that results are kept apart by them")
 	f.set.BoolVar(&f.tests, "tests", false, "report in test files as well")
+	f.set.BoolVar(&f.survey, surveyFlag, false, "set by idemlint audit: say what an audit needs to know, beside the findings")
 	for _, a := range all {
 		f.rules[a.Name] = new(triState)
 		title, _, _ := strings.Cut(a.Doc, "\n")
@@ -231,7 +236,7 @@ func printVersion(w io.Writer) error {
 }
 
 func analyse(u *unit, args []string, o analyzers.Options, stdout, stderr io.Writer) (int, error) {
-	all, err := analyzers.New(o)
+	all, surveyor, err := analyzers.NewWithSurvey(o)
 	if err != nil {
 		return 1, err
 	}
@@ -246,6 +251,9 @@ func analyse(u *unit, args []string, o analyzers.Options, stdout, stderr io.Writ
 				return 1, err
 			}
 		}
+	}
+	if f.survey {
+		chosen = append(chosen, surveyor)
 	}
 	r, err := load(u)
 	if err != nil {

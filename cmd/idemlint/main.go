@@ -4,6 +4,7 @@
 // Usage:
 //
 //	idemlint [flags] [packages]
+//	idemlint audit [-format text|markdown|json|html] [-o FILE] [packages]
 //	idemlint -explain RULE
 //	idemlint gopls -o FILE [-gopls VERSION] [-v]
 //	go vet -vettool=$(which idemlint) [flags] [packages]
@@ -22,6 +23,9 @@
 //	-write-baseline FILE write the findings to such a file, and report none
 //	-new-from REV        report only what is on lines changed since a revision of git
 //	-explain RULE        say what a rule finds, why, and what to do
+//
+// Flags of audit: -C, -tags, -format, -o FILE, -width N and -fail-on COST; it answers
+// for each place where work comes in what happens if it comes twice.
 //
 // The default is all packages below the current folder. The exit code is 0 if
 // nothing is found, 3 if something is, and 1 if not everything could be looked at.

@@ -38,6 +38,9 @@ func (p *program) main(ctx context.Context, args []string) int {
 	if len(args) > 0 && args[0] == "gopls" {
 		return p.gopls(ctx, args[1:])
 	}
+	if len(args) > 0 && args[0] == "audit" {
+		return p.audit(ctx, args[1:])
+	}
 	o, packages, err := p.parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

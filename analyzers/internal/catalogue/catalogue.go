@@ -230,6 +230,9 @@ func FuncName(fn *types.Func) string {
 	return fn.Name()
 }
 
+// Unversioned is an import path without what its major version adds to it.
+func Unversioned(path string) string { return unversioned(path) }
+
 // unversioned drops what the major version adds to an import path: a "/v2" or
 // "/v*" element and a ".v2" or ".v*" at the end of one.
 func unversioned(path string) string {

@@ -130,7 +130,7 @@ type Entry struct {
 	To       []Place  // source and flow; empty: the first result
 	Hash     bool     // flow: what goes in is hashed
 	Encodes  bool     // flow: what goes in is encoded with all its exported fields
-	At       *Place   // key, retry and entry: the parameter; nil: the name is a field
+	At       *Place   // key, retry and entry: the parameter; nil: the name is a field, or the entry pulls
 	Pairs    bool     // key: names and values take turns from there on
 	Task     bool     // key: the ID of a task or workflow, which its starter may choose freely
 	Class    Class    // effect
@@ -139,6 +139,7 @@ type Entry struct {
 	Clients  bool     // retry: has requests of the package's clients be sent again; a field: unless it is 0
 	Endless  bool     // retry: repeats without a limit unless told otherwise
 	Means    string   // entry: http, queue, schedule, bot or call
+	Pulls    bool     // entry: who calls it takes in work itself
 	Does     string   // Memory: check, mark, claim or release
 }
 

@@ -235,6 +235,7 @@ func (r *reader) entries(n *yaml.Node, kind Kind) []*Entry {
 		known["does"] = func(n *yaml.Node) { e.Does = r.word(n, []string{"check", "mark", "claim", "release"}) }
 	case EntryKind:
 		known["at"] = at
+		known["pulls"] = func(n *yaml.Node) { e.Pulls = r.truth(n) }
 		known["means"] = func(n *yaml.Node) { e.Means = r.word(n, []string{"http", "queue", "schedule", "bot", "call"}) }
 	}
 	r.fields(n, "a "+string(kind)+" entry", known)
@@ -265,6 +266,8 @@ func (r *reader) complete(n *yaml.Node, e *Entry, names []string) {
 		r.fail(n, "no does for %s: want check, mark, claim or release", names[0])
 	case e.Kind == EntryKind && e.Means == "":
 		r.fail(n, "no means for %s: want http, queue, schedule, bot or call", names[0])
+	case e.Kind == EntryKind && e.Pulls && e.At != nil:
+		r.fail(n, "at and pulls for %s: either it calls a parameter, or who calls it takes in work", names[0])
 	case e.Pairs && e.At == nil:
 		r.fail(n, "no at for %s: say where its pairs begin", names[0])
 	case e.Kind == Retry && e.At == nil && !e.Itself && !e.Clients:
