@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idem/analyzers/internal/rule"
@@ -116,7 +117,7 @@ func (c *checker) fixedCall(call *ast.CallExpr) bool {
 }
 
 // constant tells whether a function of the package returns one of some constants of
-// the same length.
+// the same length, or a number of a fixed width.
 func (c *checker) constant(fn *types.Func) bool {
 	f := c.Function(fn)
 	if f == nil {
@@ -131,6 +132,12 @@ func (c *checker) constant(fn *types.Func) bool {
 		if len(ret.Results) != 1 {
 			all = false
 			return false
+		}
+		if call, ok := ast.Unparen(ret.Results[0]).(*ast.CallExpr); ok && len(f.Decl.Body.List) > 0 && ret == f.Decl.Body.List[len(f.Decl.Body.List)-1] && length < 0 {
+			if parts := c.concat(call); len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return !p.frame }) {
+				length = len(parts)
+				return true
+			}
 		}
 		v := c.TypesInfo.Types[ret.Results[0]].Value
 		if v == nil || v.Kind() != constant.String || length >= 0 && len(constant.StringVal(v)) != length {

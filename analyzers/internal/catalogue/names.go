@@ -51,7 +51,7 @@ func NamesKeyContext(name string) bool {
 var about = []string{
 	"window", "ttl", "expir", "timeout", "duration", "enabled", "disabled", "count", "limit", "size", "length",
 	"header", "prefix", "table", "store", "cache", "scope", "bucket", "nonce", "mode", "policy", "interval", "queue",
-	"error", "status", "result", "response", "middleware", "config", "option", "until", "since", "retention",
+	"error", "status", "result", "response", "middleware", "query", "config", "option", "until", "since", "retention",
 }
 
 func says(n string, words []string) bool {

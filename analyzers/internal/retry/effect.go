@@ -81,6 +81,9 @@ func speaks(p *rule.Pass, fn *rule.Function, names ...string) voice {
 			names = append(names, recv)
 		}
 	}
+	if slices.ContainsFunc(catalogue.Words(p.Pkg.Name()), func(w string) bool { return slices.Contains(computes, w) }) {
+		return reads
+	}
 	if slices.ContainsFunc(names, catalogue.NamesRead) || catalogue.NamesRead(p.Pkg.Name()) {
 		return reads
 	}
@@ -103,6 +106,9 @@ func speaks(p *rule.Pass, fn *rule.Function, names ...string) voice {
 // states are what is sent as it is now, so that a second time changes nothing; and
 // what computes.
 var states = []string{"settings", "features", "config", "configuration", "heartbeat", "state", "transform", "transformer", "transformation", "validation", "preview", "quote", "simulate", "estimate"}
+
+// computes are what packages are called of which the other side only computes.
+var computes = []string{"transform", "transformer", "transformation", "validation"}
 
 var deeds = []string{"payment", "payments", "webhook", "notification", "sms", "payout", "checkout"}
 

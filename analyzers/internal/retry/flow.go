@@ -345,6 +345,8 @@ func refuses(fset *token.FileSet, e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.CallExpr:
+			found = found || answers(n)
 		case *ast.Ident:
 			found = found || saysRefused(n.Name)
 		case *ast.BasicLit:
@@ -353,6 +355,25 @@ func refuses(fset *token.FileSet, e ast.Expr) bool {
 		return !found
 	})
 	return found
+}
+
+// answers tells whether a call asks for one kind of error that the other side has
+// answered with; one that names a lost connection is no answer.
+func answers(call *ast.CallExpr) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "As" && sel.Sel.Name != "Is" || len(call.Args) != 2 {
+		return false
+	}
+	if pkg, ok := sel.X.(*ast.Ident); !ok || pkg.Name != "errors" {
+		return false
+	}
+	name := strings.ToLower(types.ExprString(call.Args[1]))
+	for _, w := range []string{"net", "url", "timeout", "deadline", "tempor", "transient", "retr", "unavail", "eof", "reset", "conn", "syscall", "again", "unknown", "server", "internal"} {
+		if strings.Contains(name, w) {
+			return false
+		}
+	}
+	return strings.HasPrefix(name, "&") || strings.Contains(name, "err")
 }
 
 func saysRefused(name string) bool {

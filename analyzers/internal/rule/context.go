@@ -75,6 +75,9 @@ func (p *Pass) functionNames(fn *Function) []string {
 	}
 	for _, group := range fn.File.Comments {
 		doc := fn.Decl.Doc == group
+		if !doc && p.Fset.Position(fn.Decl.End()).Line-p.Fset.Position(fn.Decl.Pos()).Line > maxCommented {
+			continue
+		}
 		if !doc && (group.Pos() < fn.Decl.Pos() || group.End() > fn.Decl.End()+1 && !sameLine(p.Fset, group, fn.Decl)) {
 			continue
 		}
@@ -101,6 +104,10 @@ func listed(info *types.Info, fn *Function) bool {
 	}
 	return false
 }
+
+// maxCommented is how many lines a function has at most of which a comment in it
+// speaks as a whole.
+const maxCommented = 20
 
 // givesText tells whether a function returns first what may be a key: text, bytes or
 // a number. What comments say of another is about something else.

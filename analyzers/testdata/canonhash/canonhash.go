@@ -329,3 +329,10 @@ func store(a, b string) (*request, error) {
 }
 
 func save(text string) error { return nil }
+
+func digits(n int) string { return fmt.Sprintf("%02d", min(n, 99)) }
+
+func withDigits(a string, n int) (fingerprint string) { return digits(n) + a }
+
+// A query about duplicates is no key.
+func dedupQuery(partition, order string) string { return "SELECT 1 PARTITION BY " + partition + order }

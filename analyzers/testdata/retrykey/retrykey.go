@@ -426,3 +426,35 @@ func sendSettings(c *client) error {
 		return err
 	})
 }
+
+type acceptedError struct{ error }
+
+func whenAccepted(m mailer) error {
+	for range 3 {
+		err := m.SendMail("a@example.com", "pay")
+		if err == nil {
+			return nil
+		}
+		var accepted *acceptedError
+		if errors.As(err, &accepted) {
+			continue
+		}
+		return err
+	}
+	return errors.New("gave up")
+}
+
+func whenLost(m mailer) error {
+	for range 3 { // want `loop → mailer.SendMail`
+		err := m.SendMail("a@example.com", "pay")
+		if err == nil {
+			return nil
+		}
+		var netErr *acceptedError
+		if errors.As(err, &netErr) {
+			continue
+		}
+		return err
+	}
+	return errors.New("gave up")
+}
