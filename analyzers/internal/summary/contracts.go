@@ -72,11 +72,20 @@ func (r *Result) Contracts(pkg *types.Package) []Contract {
 	if pkg == r.pass.Pkg {
 		return r.contracts
 	}
-	f := new(Package)
-	if !r.pass.ImportPackageFact(pkg, f) {
-		return nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all, known := r.foreign[pkg]
+	if !known {
+		f := new(Package)
+		if r.pass.ImportPackageFact(pkg, f) {
+			all = f.Contracts
+		}
+		if r.foreign == nil {
+			r.foreign = map[*types.Package][]Contract{}
+		}
+		r.foreign[pkg] = all
 	}
-	return f.Contracts
+	return all
 }
 
 // Named is the function that a contract of a package names in its header, or nil.

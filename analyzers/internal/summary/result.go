@@ -27,6 +27,7 @@ type Result struct {
 
 	mu       sync.Mutex
 	imported map[*types.Func]*Func // facts, and entries without condition
+	foreign  map[*types.Package][]Contract
 }
 
 // Analyzer makes the analyzer that computes summaries by a catalogue.
