@@ -80,11 +80,17 @@ func (s *Store) together(ctx context.Context, what string, op *operation) error 
 // to look for, no newer work, and nothing is wrong with it.
 func plainClaim(c idem.Claim) bool {
 	_, err := expiry(c.Window)
-	return err == nil && len(c.Predecessors) == 0 && c.Mark.IsZero() && !c.ID.IsZero() && c.Lease > 0 && c.Budget > 0
+	return err == nil && len(c.Predecessors) == 0 && c.Mark.IsZero() && !c.ID.IsZero() && c.Lease > 0 && c.Budget > 0 && fit(c.Version, c.Budget)
+}
+
+// fit tells whether the database's integers hold numbers. What does not fit is written
+// alone, where it is refused instead of cut.
+func fit(numbers ...int) bool {
+	return !slices.ContainsFunc(numbers, func(n int) bool { return n != int(int32(n)) })
 }
 
 func plainEffect(e idem.EffectWrite) bool {
-	return e.Message == nil && (e.Mark.IsZero() || !e.Live)
+	return e.Message == nil && (e.Mark.IsZero() || !e.Live) && fit(e.Epoch, e.Calls)
 }
 
 func plainEnd(e idem.End) bool {

@@ -72,6 +72,42 @@ func TestConcurrentWritesShareTransactions(t *testing.T) {
 	}
 }
 
+// The database's integers have 32 bits. A number that has more is an error, in a crowd
+// as well as alone, and no other number.
+func TestANumberThatDoesNotFitIsNotCut(t *testing.T) {
+	const n, tooMuch = 60, 1<<32 + 5
+	s := openStore(t, newPool(t), postgres.WithSchema(newSchema(t, newPool(t))))
+	ctx := t.Context()
+	claims := make([]idem.Claim, n)
+	atOnce(n, func(i int) {
+		claims[i] = claimOf(fmt.Sprint(i), 1)
+		claims[i].Token[0] = byte(i)
+		if i%10 == 0 {
+			claims[i].Budget = tooMuch
+		}
+		claimed, err := s.Claim(ctx, claims[i])
+		if i%10 == 0 {
+			if err == nil {
+				t.Errorf("a budget of %d was taken, and %d are left", tooMuch, claimed.Work.BudgetLeft)
+			}
+		} else if err != nil || !claimed.Won {
+			t.Errorf("claim: won %t, %v", claimed.Won, err)
+		}
+	})
+	atOnce(n, func(i int) {
+		if i%10 == 0 {
+			return
+		}
+		e := startOf(claims[i].Fence)
+		if i%10 == 1 {
+			e.Calls = tooMuch
+		}
+		if _, err := s.WriteEffect(ctx, e); (err != nil) != (i%10 == 1) {
+			t.Errorf("an effect of %d calls: %v", e.Calls, err)
+		}
+	})
+}
+
 // Where the connection's transactions are of another kind the ledger begins its own.
 func TestConcurrentWritesShareTransactionsOfAnyDefault(t *testing.T) {
 	for setting, value := range map[string]string{"default_transaction_isolation": "serializable", "default_transaction_read_only": "on"} {
