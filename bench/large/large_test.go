@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	full   = flag.Bool("full", false, "a ledger of 10 million works, of which 1 million go: it takes 25 GB and an hour")
+	full   = flag.Bool("full", false, "a ledger of 10 million works, of which 1 million go: it takes tens of gigabytes")
 	works  = flag.Int("works", 20_000, "how many works a large ledger has, of which a tenth go")
 	server = pgtest.New()
 )
