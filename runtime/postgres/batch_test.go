@@ -237,8 +237,8 @@ func TestABatchDoesNotWaitForATransactionOfTheApplication(t *testing.T) {
 
 // A batch whose connection breaks says nothing of what it has come to.
 func TestABrokenBatchIsWrittenAlone(t *testing.T) {
-	pool := newPool(t)
-	s := openStore(t, pool, postgres.WithSchema(newSchema(t, pool)))
+	own := newPool(t) // whose connections make no batch
+	s := openStore(t, newPool(t), postgres.WithSchema(newSchema(t, own)))
 	stop := make(chan struct{})
 	var killer sync.WaitGroup
 	killer.Go(func() {
@@ -248,7 +248,7 @@ func TestABrokenBatchIsWrittenAlone(t *testing.T) {
 				return
 			case <-time.After(5 * time.Millisecond):
 				// The statements of batches are what begins like this.
-				mustExec(t, pool, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%WITH given%' AND pid <> pg_backend_pid()`)
+				mustExec(t, own, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%WITH given%' AND pid <> pg_backend_pid()`)
 			}
 		}
 	})

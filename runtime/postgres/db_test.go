@@ -46,6 +46,7 @@ func openDB(t testing.TB, db *sql.DB, opts ...postgres.Option) *postgres.DBStore
 	if err := postgres.MigrateDB(t.Context(), db, opts...); err != nil {
 		t.Fatal(err)
 	}
+	addChecks(t, newPool(t), opts...)
 	s, err := postgres.OpenDB(t.Context(), db, opts...)
 	if err != nil {
 		t.Fatal(err)
